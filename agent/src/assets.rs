@@ -1,4 +1,5 @@
-//! The asset graph of the agent: its tables as the source of queries, and the functions of its tools.
+//! The asset graph of the agent: its tables as the source of queries, and the functions of its
+//! tools.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
 //! Plays past events under a configuration, on a virtual clock, and reports what the service would
 //! have told.
 //!
-//! The flow: events of one machine → [`MachinePlay`] (the expert, then for each configuration the episodes,
-//! routes and telling of [`crate::preview`]) → [`MachinePlayed`], one line of a part ([`parts`]) → [`Summary`]
-//! (figures, the episodes that differ) → [`report`].
+//! The flow: events of one machine → [`MachinePlay`] (the expert, then for each configuration the
+//! episodes, routes and telling of [`crate::preview`]) → [`MachinePlayed`], one line of a part
+//! ([`parts`]) → [`Summary`] (figures, the episodes that differ) → [`report`].
 //!
-//! A machine is the smallest piece that can be played by itself: alarms of one cause are told together
-//! within a machine, and no rule looks further. So machines are played side by side, in slices and on
-//! several computers, with the same result. What crosses machines (messages that leave together, messages
-//! a person) is counted afterwards.
+//! A machine is the smallest piece that can be played by itself: alarms of one cause are told
+//! together within a machine, and no rule looks further. So machines are played side by side, in
+//! slices and on several computers, with the same result. What crosses machines (messages that
+//! leave together, messages a person) is counted afterwards.
 //!
 //! Invariants: nothing is sent, no network and no model is asked; this module holds no rules of its
 //! own, the same code judges and tells as in service; the result depends on the events and the
@@ -37,7 +37,7 @@ use sha2::{Digest as _, Sha256};
 use crate::settings::{AgentSettings, NotifySettings};
 
 pub(crate) use machine::{MachinePlay, Reported};
-pub(crate) use names::{MachineKey, Slice};
+pub(crate) use names::MachineKey;
 pub(crate) use played::MachinePlayed;
 pub(crate) use summary::Summary;
 
@@ -58,8 +58,8 @@ impl Side {
         Self { name, rules: settings.rules.clone(), notify: settings.notify.clone() }
     }
 
-    /// The shipped thresholds, levels and times, with the channels, people and routes of `with`: who is told
-    /// is the plant's own, and messages a person could not be compared without.
+    /// The shipped thresholds, levels and times, with the channels, people and routes of `with`:
+    /// who is told is the plant's own, and messages a person could not be compared without.
     pub(crate) fn shipped(with: Option<&Self>) -> Self {
         let notify = with.map_or_else(NotifySettings::default, |with| {
             let own = with.notify.clone();

@@ -1,8 +1,9 @@
-//! Captured waveforms of gateways: files in one folder, named by the capture's identity, whole or not there.
+//! Captured waveforms of gateways: files in one folder, named by the capture's identity, whole or
+//! not there.
 //!
-//! `upload` takes them in parts, `drawn` makes pictures and sound of them for people, `npy` another form of them,
-//! `shown` what documents show. A file without a row is what a crash left, and [`Captures::sweep`] deletes it. A row
-//! without a file stays: its folder may be away for a while.
+//! `upload` takes them in parts, `drawn` makes pictures and sound of them for people, `npy` another
+//! form of them, `shown` what documents show. A file without a row is what a crash left, and
+//! [`Captures::sweep`] deletes it. A row without a file stays: its folder may be away for a while.
 
 mod drawn;
 mod folder;
@@ -27,7 +28,8 @@ pub(crate) use upload::{PartRange, Refusal, RefusalCause};
 
 /// The age from which a file without a row is the remains of a crash.
 const REMAINS_AFTER: Duration = Duration::from_hours(1);
-/// The age from which an upload that does not go on is given up: a gateway that is back later begins anew.
+/// The age from which an upload that does not go on is given up: a gateway that is back later
+/// begins anew.
 const GIVEN_UP_AFTER: Duration = Duration::from_hours(7 * 24);
 
 /// The captures of a plant.

@@ -1,8 +1,10 @@
-//! The running agent's own file as the page of settings changes it: checked as at a start, written whole beside the
-//! old one and exchanged with it, then read again by the reload that SIGHUP asks for.
+//! The running agent's own file as the page of settings changes it: checked as at a start, written
+//! whole beside the old one and exchanged with it, then read again by the reload that SIGHUP asks
+//! for.
 //!
-//! Invariants: a change that the agent would not start with is never written; what is written is of the content
-//! that the page showed; a file with which the agent does not start after all gets its former content back.
+//! Invariants: a change that the agent would not start with is never written; what is written is of
+//! the content that the page showed; a file with which the agent does not start after all gets its
+//! former content back.
 
 mod difference;
 mod splice;
@@ -45,13 +47,14 @@ impl AgentFile {
         self.written.notified().await;
     }
 
-    /// Notes that the program runs with the file: a later start that fails has another reason than what a page
-    /// wrote.
+    /// Notes that the program runs with the file: a later start that fails has another reason than
+    /// what a page wrote.
     pub fn settled(&self) {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Puts the former content back where the file is still what a page wrote last. Returns whether it did.
+    /// Puts the former content back where the file is still what a page wrote last. Returns whether
+    /// it did.
     pub fn put_back(&self) -> bool {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((former, digest)) = last else { return false };
@@ -61,11 +64,13 @@ impl AgentFile {
         }
         match self.write(&former) {
             Ok(()) => {
-                tracing::warn!(file = %self.path.display(), "the file has its former content again");
+                tracing::warn!(file = %self.path.display(), "the file has its former content \
+                    again");
                 true
             }
             Err(error) => {
-                tracing::error!(%error, "the former content of the configuration could not be put back");
+                tracing::error!(%error, "the former content of the configuration could not be put \
+                    back");
                 false
             }
         }
@@ -181,7 +186,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// An empty file beside the configuration, which nobody else may read. One that a crash left is made anew.
+/// An empty file beside the configuration, which nobody else may read. One that a crash left is
+/// made anew.
 fn new_file(path: &Path) -> io::Result<(File, PathBuf)> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -195,7 +201,8 @@ fn new_file(path: &Path) -> io::Result<(File, PathBuf)> {
     Ok((file, beside))
 }
 
-/// Exchanges a file for one with this text, which has its rights and is on the disk when this returns.
+/// Exchanges a file for one with this text, which has its rights and is on the disk when this
+/// returns.
 fn exchanged(path: &Path, text: &str) -> io::Result<()> {
     let rights = std::fs::metadata(path)?.permissions().mode();
     let (mut file, beside) = new_file(path)?;
@@ -245,8 +252,8 @@ mod tests {
         (folder, AgentFile::new(&path))
     }
 
-    /// R-UI-1: a change is checked, shown, written with the rights of the file, and told; of another content, and
-    /// with a wrong value, nothing is written.
+    /// R-UI-1: a change is checked, shown, written with the rights of the file, and told; of
+    /// another content, and with a wrong value, nothing is written.
     #[tokio::test]
     async fn a_change_is_written_as_it_was_shown_and_a_wrong_one_changes_nothing() {
         let (folder, file) = file();

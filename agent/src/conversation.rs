@@ -1,4 +1,5 @@
-//! The conversation of [`pdm_reasoner::chat`] on the agent's store, as pages and command line use it.
+//! The conversation of [`pdm_reasoner::chat`] on the agent's store, as pages and command line use
+//! it.
 //!
 //! Few questions are answered at once: a question costs a model's time, and pages must stay quick.
 
@@ -9,9 +10,9 @@ use async_trait::async_trait;
 use pdm_expert::rules::Rules;
 use pdm_reasoner::budget::Spent;
 use pdm_reasoner::chat::{
-    AlarmRoute, Answer, AnsweredBy, Chat, CoreFields, Desk, DeskTools, DutyRoster, EarlierGrounds,
-    Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow, Onset, Question,
-    RaisedAlarms, Said, Speaker, StandingAlarm, Step, ToldLine, Watch, WorkLine,
+    AlarmRoute, AnswerStep, AnsweredBy, Chat, ChatAnswer, CoreFields, Desk, DeskTools, DutyRoster,
+    EarlierGrounds, Focus, FocusRecord, GatewayLine, InspectedJudgement, Listener, MeasuredWindow,
+    Onset, Question, RaisedAlarms, Said, Speaker, StandingAlarm, ToldLine, Watch, WorkLine,
 };
 use pdm_reasoner::dialect::Dialect;
 use pdm_reasoner::guard::Redactor;
@@ -20,7 +21,7 @@ use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::CatalogueTools;
 use pdm_reasoner::trouble::Trouble;
 use pdm_report::settings::ReportSettings;
-use pdm_routes::{Table, Zone};
+use pdm_routes::{RouteTable, Zone};
 use pdm_script::ProgramHost;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{NotificationReason, Presence};
@@ -80,7 +81,7 @@ impl Conversation {
         clock: SharedClock,
         runtime: Arc<Runtime>,
         model: Option<Arc<LanguageModel>>,
-        routes: Table,
+        routes: RouteTable,
         judged_by: (ReportSettings, Rules),
     ) -> Self {
         let (reports, rules) = judged_by;
@@ -105,7 +106,7 @@ impl Conversation {
     }
 
     /// Answers a question; by extraction where the model cannot be asked.
-    pub(crate) async fn answer(&self, question: &Question, listener: &dyn Listener) -> Answer {
+    pub(crate) async fn answer(&self, question: &Question, listener: &dyn Listener) -> ChatAnswer {
         let model = match &self.model {
             Some(model) if model.settings().chat.actions == ChatActions::Programs => {
                 Some((model.meter("chat"), Dialect::Code))
@@ -162,7 +163,7 @@ pub(crate) const fn word(by: AnsweredBy) -> &'static str {
 struct Steps(mpsc::Sender<TalkStep>);
 
 impl Listener for Steps {
-    fn step(&self, step: &Step) {
+    fn step(&self, step: &AnswerStep) {
         let calls = step.tool_calls.iter().filter_map(|call| serde_json::to_value(call).ok());
         // the queue holds more steps than an answer has; a reader that has gone wants none
         let _gone = self.0.try_send(TalkStep {
@@ -226,7 +227,7 @@ struct StoreDesk {
     store: Store,
     clock: SharedClock,
     /// Rotas, groups and names of people and channels.
-    routes: Table,
+    routes: RouteTable,
     /// Names of machines and bearings.
     reports: ReportSettings,
     /// The rules by which bearings are judged.
@@ -286,7 +287,7 @@ impl Desk for StoreDesk {
             return Ok(None);
         };
         // far enough ahead for a gateway's fast clock
-        let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+        let until = self.clock.now().ten_years_on();
         let work = self.store.judging().recall(key, until).await.map_err(told)?.memory.work;
         let list = self.store.pages().notifications(Some(key), until, TOLD).await.map_err(told)?;
         let lead_time_h = diagnosis.lead_time_h();
@@ -324,7 +325,7 @@ impl Desk for StoreDesk {
     }
 
     async fn told_lately(&self) -> Result<Vec<ToldLine>, String> {
-        let until = self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+        let until = self.clock.now().ten_years_on();
         let list =
             self.store.pages().notifications(None, until, TOLD_OF_PLANT).await.map_err(told)?;
         let mut lines = Vec::with_capacity(list.len());

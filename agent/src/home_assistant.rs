@@ -1,9 +1,11 @@
-//! What Home Assistant is told of a bearing, so that its figures are entities without a line of configuration:
-//! one retained message for each entity, by its MQTT discovery (the message of a single component, which every
-//! version since 2023 reads: <https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery>).
+//! What Home Assistant is told of a bearing, so that its figures are entities without a line of
+//! configuration: one retained message for each entity, by its MQTT discovery (the message of a
+//! single component, which every version since 2023 reads:
+//! <https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery>).
 //!
-//! The entities read the topics that are retained anyway: `diagnosis`, `state`, `episode`. Nothing is published
-//! a second time. Measured figures are unavailable while their gateway is silent; what was judged stands.
+//! The entities read the topics that are retained anyway: `diagnosis`, `state`, `episode`. Nothing
+//! is published a second time. Measured figures are unavailable while their gateway is silent; what
+//! was judged stands.
 
 use pdm_shared::episode::EpisodeState;
 use pdm_shared::fault::Fault;
@@ -14,7 +16,8 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// The first level of the topics that Home Assistant reads, unless it is configured otherwise there.
+/// The first level of the topics that Home Assistant reads, unless it is configured otherwise
+/// there.
 pub const DISCOVERY: &str = "homeassistant";
 
 /// The states of an alarm.
@@ -79,7 +82,8 @@ struct Entity {
 
 /// A template for the figure at this path; what is not known is told as that.
 fn figure(path: &str) -> String {
-    // a null that is rendered as it is would be the text "None" in one program and "none" in another
+    // a null that is rendered as it is would be the text "None" in one program and "none" in
+    // another
     format!("{{{{ value_json.{path} if value_json.{path} is number else 'None' }}}}")
 }
 
@@ -123,7 +127,8 @@ fn judged(language: Language) -> Vec<Entity> {
         std::iter::once("none").chain(Fault::ALL.map(Fault::as_str)).collect();
     let advice = format!(
         "{{{{ {{'recommendation': value_json.recommendation.{}, 'judged_at': value_json.judged_at, \
-         'event_id': value_json.event_id, 'uncertainty': value_json.uncertainty.level}} | tojson }}}}",
+         'event_id': value_json.event_id, 'uncertainty': value_json.uncertainty.level}} | tojson \
+         }}}}",
         language.code()
     );
     let problem = "{{ 'ON' if value_json.risk_level in ['Warning', 'Critical'] else 'OFF' }}";
@@ -213,8 +218,8 @@ impl Discovery {
         format!("{}/{component}/{}/{id}/config", self.discovery, self.identity(key))
     }
 
-    /// The bearing's identity: letters, digits, `_` and `-` alone, as the discovery demands, and another for
-    /// each bearing, whatever its names are written in.
+    /// The bearing's identity: letters, digits, `_` and `-` alone, as the discovery demands, and
+    /// another for each bearing, whatever its names are written in.
     fn identity(&self, key: &BearingKey) -> String {
         let name = key.to_string();
         let plain: String = name
@@ -301,7 +306,8 @@ mod tests {
         Device { key, gateway: None, machine: None, designation: None, page: None }
     }
 
-    /// Names in Hangul have no letter that the discovery allows: the identity still tells them apart.
+    /// Names in Hangul have no letter that the discovery allows: the identity still tells them
+    /// apart.
     #[test]
     fn bearings_of_any_name_have_topics_of_their_own_of_the_letters_that_are_allowed() {
         let names = [("P-101", "DE"), ("P-101", "D E"), ("펌프", "구동측"), ("팬", "구동측")];

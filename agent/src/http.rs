@@ -1,13 +1,14 @@
-//! The HTTP server, on loopback by default: `/livez`, `/readyz`, `/healthz` for everybody, `/metrics` and `/mcp` behind the
-//! guard, `/knowledge` and `/series` for those with a token, pages and API of [`pdm_web`] at the rest.
+//! The HTTP server, on loopback by default: `/livez`, `/readyz`, `/healthz` for everybody,
+//! `/metrics` and `/mcp` behind the guard, `/knowledge` and `/series` for those with a token, pages
+//! and API of [`pdm_web`] at the rest.
 
 mod acts;
 mod announced;
 mod articles;
+pub(crate) mod bound;
 pub(crate) mod captures;
 mod demanded;
 mod documents;
-pub(crate) mod door;
 mod duty;
 pub(crate) mod health;
 mod knowledge;
@@ -29,7 +30,7 @@ use axum::routing::get;
 use pdm_expert::rules::LeadTime;
 use pdm_knowledge::Knowledge;
 use pdm_report::settings::ReportSettings;
-use pdm_routes::Table;
+use pdm_routes::RouteTable;
 use pdm_service::clock::{Clock as _, SharedClock, SystemClock};
 use pdm_service::http::recorder::recorder;
 use pdm_service::http::server;
@@ -51,7 +52,7 @@ use crate::progress::Progress;
 use crate::removal::Ground;
 use crate::vitals::Vitals;
 use acts::Acts;
-use door::Door;
+use bound::BoundServer;
 use health::Health;
 use orders::Orders;
 use plant::StoredPlant;
@@ -93,7 +94,7 @@ pub(crate) struct Served {
     /// The file that pages may change.
     pub(crate) configuration: Option<Arc<dyn ConfigurationFile>>,
     /// The plant's clock, and who is on duty when.
-    pub(crate) table: Arc<Table>,
+    pub(crate) table: Arc<RouteTable>,
     /// Names and planning of work orders.
     pub(crate) reports: ReportSettings,
     /// Time that a replacement takes to arrange.
@@ -102,13 +103,14 @@ pub(crate) struct Served {
 
 /// Serves until `stop` is cancelled.
 #[expect(clippy::too_many_lines, reason = "one step after the other of a service")]
-pub(crate) async fn serve(door: Door, served: Served, stop: CancellationToken) {
+pub(crate) async fn serve(server: BoundServer, served: Served, stop: CancellationToken) {
     recorder();
     announced::announce_all(&served.lanes, served.routes.clone());
     let Served { store, knowledge, tools, talk, clock, progress, vitals, degraded, .. } = served;
     let Served { dead_letters, prefix, ground, lanes, documents, repeats, .. } = served;
     let Served { reports, lead_time, table, captures, owners, configuration, .. } = served;
-    let Door { listener, terms, access, setup, links, provider, public_url, is_secure } = door;
+    let BoundServer { listener, terms, access, setup, links, provider, public_url, is_secure } =
+        server;
     let (changed, changes) = watch::channel(0);
     let beside =
         |folder: &std::path::Path| Photos::beside(store.clone(), Arc::clone(&clock), folder);
@@ -201,7 +203,8 @@ fn work(counts: &WorkCounts) {
     metrics::gauge!("pdm_agent_precision_ratio").set(precision);
 }
 
-/// Waiting messages, messages given up within a week, and since when a channel fails (0: it does not).
+/// Waiting messages, messages given up within a week, and since when a channel fails (0: it does
+/// not).
 async fn channel_gauges(store: &Store, lanes: &[String]) {
     let Ok(Ok(rows)) = timeout(ANSWER, store.outbox().channels(SystemClock.now())).await else {
         return;

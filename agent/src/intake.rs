@@ -1,8 +1,8 @@
 //! Stores received messages: a bounded queue with a line for each sender, one transaction a batch,
 //! acknowledgements after the commit, then receipts.
 //!
-//! Lines are served in turn, so a message of a gateway that has not been heard lately is in the next batch
-//! whatever another one sends ([`crate::mqtt::queue`]).
+//! Lines are served in turn, so a message of a gateway that has not been heard lately is in the
+//! next batch whatever another one sends ([`crate::mqtt::queue`]).
 //!
 //! While the store is away nothing is acknowledged, so the broker keeps the messages; the receive
 //! maximum bounds how many wait here. A message that is refused is stored as a dead letter and
@@ -40,7 +40,7 @@ mod troubles;
 
 use flood::Flood;
 use quota::Quotas;
-use refusals::{RefusedAlarms, Told};
+use refusals::{RefusedAlarms, ToldRefusals};
 use troubles::Troubles;
 
 /// Pause before a batch is tried again: two attempts a second do not load a store that is away.
@@ -56,10 +56,10 @@ pub(crate) struct Intake {
     pub(crate) prefix: Prefix,
     pub(crate) batch: usize,
     pub(crate) reporter: Reporter,
-    /// Rung after every commit with new events.
+    /// Notified after every commit with new events.
     pub(crate) stored: Arc<Notify>,
     /// The gateways that are owed a receipt.
-    pub(crate) owed: Arc<receipts::Owed>,
+    pub(crate) owed: Arc<receipts::OwedReceipts>,
     /// Events of one gateway after which its receipt is published without waiting for the interval.
     pub(crate) receipt_after_events: u64,
     /// The limits and owners against which events are checked.
@@ -78,12 +78,12 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Stores until the queue is closed and empty. The receiver closes the queue when the agent stops, so
-    /// every message that was taken from the broker is stored and acknowledged.
+    /// Stores until the queue is closed and empty. The receiver closes the queue when the agent
+    /// stops, so every message that was taken from the broker is stored and acknowledged.
     pub(crate) async fn run(self, queue: Outlet<Delivery>) {
         let mut quotas = Quotas::new(self.quota.clone(), Instant::now());
         let mut flood = Flood::new(Instant::now());
-        let mut told = Told::default();
+        let mut told = ToldRefusals::default();
         let mut alarms = RefusedAlarms::default();
         let mut troubles = Troubles::new(Instant::now());
         self.note_known(&queue).await;
@@ -136,8 +136,8 @@ impl Intake {
         self.reporter.flooded(false);
     }
 
-    /// Takes from a status what is not stored. Of gateways without end that nobody knows only the troubles are
-    /// logged, some of them.
+    /// Takes from a status what is not stored. Of gateways without end that nobody knows only the
+    /// troubles are logged, some of them.
     fn note_status(&self, troubles: &mut Troubles, sender: &Sender, read: &Incoming) {
         let Incoming::Status { site, status } = read else { return };
         let gateway = GatewayKey::new(site.clone(), status.gateway_id.clone());
@@ -148,8 +148,8 @@ impl Intake {
         }
     }
 
-    /// Tells the queue which gateways there are, so that one that floods has a share from its first message
-    /// on. If the store does not answer, the queue learns them by their messages.
+    /// Tells the queue which gateways there are, so that one that floods has a share from its first
+    /// message on. If the store does not answer, the queue learns them by their messages.
     async fn note_known(&self, queue: &Outlet<Delivery>) {
         match self.gateways.gateways().await {
             Ok(known) => {
@@ -161,8 +161,8 @@ impl Intake {
         self.terms.owners.gateways().for_each(|gateway| queue.knows(gateway));
     }
 
-    /// Says which gateway sends events ahead of the clock, or live ones far behind it: they are judged, and a count
-    /// alone names nobody.
+    /// Says which gateway sends events ahead of the clock, or live ones far behind it: they are
+    /// judged, and a count alone names nobody.
     fn note_clock(&self, event: &Event, now: Timestamp) {
         let by_s = event.measured_at.seconds_since(now);
         if by_s <= self.ahead_s {
@@ -226,8 +226,8 @@ impl Intake {
         }
     }
 
-    /// Stores the messages of a batch that the store refuses for its content one by one, so that only the
-    /// message at fault is refused.
+    /// Stores the messages of a batch that the store refuses for its content one by one, so that
+    /// only the message at fault is refused.
     async fn store_one_by_one(
         &self,
         batch: &[Incoming],

@@ -1,17 +1,18 @@
-//! Judges stored events: takes each through the [`Workflow`] and saves the judgements of a batch in one
-//! transaction.
+//! Judges stored events: takes each through the [`Workflow`] and saves the judgements of a batch in
+//! one transaction.
 //!
-//! After a crash the store still lists the events without a judgement, and a run that had begun to act
-//! outside has a checkpoint to continue from. The events of one bearing are judged one after the other
-//! in the order of arrival, because each judgement remembers the one before; bearings are judged side by
-//! side: in turn by gateway, for a second at a time, so that no gateway's alarm waits for all of
-//! another's. A run that leaves the fast path is checkpointed after every node and saved by itself,
-//! after the earlier events of its bearing in the batch. An event that cannot be judged holds up its own bearing
-//! only. With a language model in the loop a judgement by rules may be put aside until it has answered
-//! ([`held`]); its bearing waits with it, others do not. While events come in faster than they are stored, judging waits for the intake.
+//! After a crash the store still lists the events without a judgement, and a run that had begun to
+//! act outside has a checkpoint to continue from. The events of one bearing are judged one after
+//! the other in the order of arrival, because each judgement remembers the one before; bearings are
+//! judged side by side: in turn by gateway, for a second at a time, so that no gateway's alarm
+//! waits for all of another's. A run that leaves the fast path is checkpointed after every node and
+//! saved by itself, after the earlier events of its bearing in the batch. An event that cannot be
+//! judged holds up its own bearing only. With a language model in the loop a judgement by rules may
+//! be held until it has answered ([`held`]); its bearing waits with it, others do not. While events
+//! come in faster than they are stored, judging waits for the intake.
 //!
-//! Documents are written after staff was told, in a loop of their own ([`documents`]): what they are
-//! looked up in may hang, and the next alarm does not wait for it.
+//! Documents are written after staff was told, in a loop of their own ([`documents`]): what they
+//! are looked up in may hang, and the next alarm does not wait for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,15 +34,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::notify::policy::Policy;
-use crate::notify::telling::Telling;
+use crate::notify::staff_tool::StaffTool;
 use crate::progress::Reporter;
 use crate::settings::NotifySettings;
 use crate::vitals::Writer;
-use crate::workflow::{Node, Phase, Run, Workflow, WorkflowError};
+use crate::workflow::{Node, Phase, Run, RunState, Workflow, WorkflowError};
 
 mod apart;
 mod bearing;
-mod behind;
 mod documents;
 mod held;
 mod log;
@@ -51,23 +51,23 @@ mod save;
 
 use apart::Apart;
 use bearing::Bearing;
-use behind::Looked;
 use documents::Unwritten;
+use held::Looked;
 pub use held::ModelInLoop;
 
 /// Events of one transaction.
 const BATCH: u32 = 256;
-/// Bearings that are judged at once, so that a run that waits for tools (up to 10 s a call) does not
-/// hold up the others; two cores are busy with far fewer.
+/// Bearings that are judged at once, so that a run that waits for tools (up to 10 s a call) does
+/// not hold up the others; two cores are busy with far fewer.
 const PARALLEL: usize = 8;
-/// Longest time in which bearings of a batch are begun, chosen: an event that comes in meanwhile is in the next
-/// batch, and a batch of Criticals with their look-ups took a minute of two busy cores. What was not begun
-/// is read again.
+/// Longest time in which bearings of a batch are begun, chosen: an event that comes in meanwhile is
+/// in the next batch, and a batch of Criticals with their look-ups took a minute of two busy cores.
+/// What was not begun is read again.
 const TURN: Duration = Duration::from_secs(1);
 /// The longest time between two looks at the store, for events that another replica stored.
 const LOOK: Duration = Duration::from_secs(1);
-/// Longest wait for the intake while it has more to store than fits into a batch. In an endless flood
-/// two batches a second, 512 events, are still judged.
+/// Longest wait for the intake while it has more to store than fits into a batch. In an endless
+/// flood two batches a second, 512 events, are still judged.
 const WAIT: Duration = Duration::from_millis(500);
 /// Pause after a failure: two attempts a second do not load a store that is away.
 const RETRY: Duration = Duration::from_millis(500);
@@ -89,21 +89,21 @@ pub struct Judging {
     lately: Mutex<Vec<ToldLately>>,
     /// Runs whose documents are left. The store holds them too.
     unwritten: Mutex<Unwritten>,
-    /// Rung when a run waits for its documents.
+    /// Notified when a run waits for its documents.
     judged: Notify,
     /// The lowest risk whose news a language model is asked about; `None` without a model.
     opinions_from: Option<RiskLevel>,
     /// The language model whose verdict is part of judgements.
     in_loop: Option<ModelInLoop>,
-    /// How far the windows behind held judgements were looked at.
+    /// How far the windows after held judgements were looked at.
     looked: Mutex<Looked>,
     /// Bearings that are judged by themselves, and those that rest.
     apart: Apart,
     /// Calls the tool by which staff is told; without it nothing records a call.
-    telling: Option<Arc<Telling>>,
-    /// Rung when something was stored.
+    staff_tool: Option<Arc<StaffTool>>,
+    /// Notified when something was stored.
     stored: Arc<Notify>,
-    /// Rung when something has to leave: one bell a lane of the outbox.
+    /// Notified when something has to leave: one for each lane of the outbox.
     written: Arc<Vec<Arc<Notify>>>,
 }
 
@@ -125,8 +125,8 @@ pub enum JudgingError {
 }
 
 impl Judging {
-    /// A task that judges the events of this store by this workflow, and tells staff as `notify` says
-    /// under the topics of `prefix`.
+    /// A task that judges the events of this store by this workflow, and tells staff as `notify`
+    /// says under the topics of `prefix`.
     pub fn new(
         store: JudgementStore,
         clock: SharedClock,
@@ -149,7 +149,7 @@ impl Judging {
             in_loop: None,
             looked: Mutex::default(),
             apart: Apart::default(),
-            telling: None,
+            staff_tool: None,
             stored: Arc::default(),
             written: Arc::default(),
         }
@@ -167,9 +167,9 @@ impl Judging {
         Self { reporter, ..self }
     }
 
-    /// Returns the same task, woken by `stored`; it rings `written` when something has to leave.
+    /// Returns the same task, woken by `stored`; it notifies `written` when something has to leave.
     #[must_use]
-    pub(crate) fn with_bells(self, stored: Arc<Notify>, written: Arc<Vec<Arc<Notify>>>) -> Self {
+    pub(crate) fn with_wakes(self, stored: Arc<Notify>, written: Arc<Vec<Arc<Notify>>>) -> Self {
         Self { stored, written, ..self }
     }
 
@@ -185,22 +185,22 @@ impl Judging {
         Self { opinions_from: from, ..self }
     }
 
-    /// Returns the same task, whose judgements wait for a language model.
+    /// Returns the same task, whose judgements are held for a language model.
     #[must_use]
     pub fn with_model_in_loop(self, in_loop: Option<ModelInLoop>) -> Self {
-        let waits = in_loop.as_ref().map(ModelInLoop::terms);
-        Self { workflow: self.workflow.with_waits(waits), in_loop, ..self }
+        let holds = in_loop.as_ref().map(ModelInLoop::terms);
+        Self { workflow: self.workflow.with_holds(holds), in_loop, ..self }
     }
 
     /// Returns the same task, which tells staff through the tool of this catalogue.
     #[must_use]
-    pub(crate) fn with_telling(self, catalogue: Arc<Catalogue>) -> Self {
-        Self { telling: Some(Arc::new(Telling::new(catalogue))), ..self }
+    pub(crate) fn with_staff_tool(self, catalogue: Arc<Catalogue>) -> Self {
+        Self { staff_tool: Some(Arc::new(StaffTool::new(catalogue))), ..self }
     }
 
-    /// Judges until `stop`, then goes on until no event waits and every document is written. The intake
-    /// has ended by then, so the rest is bounded. After a failure during the stop it returns at once:
-    /// what waits is judged at the next start.
+    /// Judges until `stop`, then goes on until no event waits and every document is written. The
+    /// intake has ended by then, so the rest is bounded. After a failure during the stop it returns
+    /// at once: what waits is judged at the next start.
     pub async fn run(self, stop: CancellationToken) {
         let all_judged = CancellationToken::new();
         let judging = async {
@@ -244,7 +244,8 @@ impl Judging {
         }
     }
 
-    /// Judges the next batch and writes the documents that are left; returns how many events it held.
+    /// Judges the next batch and writes the documents that are left; returns how many events it
+    /// held.
     ///
     /// # Errors
     /// [`JudgingError`] if an event could not be judged; the judgements of the others are saved.
@@ -254,26 +255,27 @@ impl Judging {
         Ok(count)
     }
 
-    /// Judges the next batch, after the waits that are over have ended.
+    /// Judges the next batch, after the holds whose time is over have ended.
     async fn next_batch(
         &self,
         is_stopping: bool,
         turn_ends: Option<Instant>,
     ) -> Result<usize, JudgingError> {
-        self.end_waits(is_stopping).await?;
-        self.look_behind().await?;
+        self.end_holds(is_stopping).await?;
+        self.look_after_held().await?;
         self.batch(turn_ends).await
     }
 
-    /// Judges the next batch; returns how many events it held. What is not begun at the end of the turn
-    /// waits for the next one; something of it is judged in any case.
+    /// Judges the next batch; returns how many events it held. What is not begun at the end of the
+    /// turn waits for the next one; something of it is judged in any case.
     async fn batch(&self, turn_ends: Option<Instant>) -> Result<usize, JudgingError> {
         let by_bearing = self.next_events().await?;
         let count = by_bearing.iter().map(|(_, events)| events.len()).sum::<usize>();
         self.reporter.behind(count >= BATCH as usize);
         if count == 0 {
-            // the intake wakes this task after refused messages too, and their dead letters may leave
-            self.ring();
+            // the intake wakes this task after refused messages too, and their dead letters may
+            // leave
+            self.wake_lanes();
             return Ok(0);
         }
         let is_begun = |place: usize| place < PARALLEL || !is_over(turn_ends);
@@ -301,8 +303,9 @@ impl Judging {
         failure.map_or(Ok(count), Err)
     }
 
-    /// Saves the judgements of a batch in one transaction. Where the database refuses a row of it, each
-    /// bearing is saved by itself, so that the others do not wait for it; returns the last failure then.
+    /// Saves the judgements of a batch in one transaction. Where the database refuses a row of it,
+    /// each bearing is saved by itself, so that the others do not wait for it; returns the last
+    /// failure then.
     async fn save_all(
         &self,
         judged: Vec<BearingJudged>,
@@ -353,8 +356,8 @@ impl Judging {
         let Recall { memory, episode } = self.store.recall(&key, self.latest()).await?;
         let mut bearing = Bearing { key, memory, episode, waiting: Vec::new() };
         for unjudged in events {
-            let is_held = Box::pin(self.event(&mut bearing, unjudged)).await?;
-            if is_held || is_over(turn_ends) {
+            let ended = Box::pin(self.judge_event(&mut bearing, unjudged)).await?;
+            if ended == RunState::Held || is_over(turn_ends) {
                 // the events behind it are judged after it, in their turn
                 break;
             }
@@ -362,44 +365,91 @@ impl Judging {
         Ok(bearing.taken())
     }
 
-    /// Judges one event. A run on the fast path waits in `bearing` to be saved with the batch; a run that
-    /// acts outside is saved at once, after the bearing's earlier judgements; true if it was put aside to
-    /// wait for a model.
-    async fn event(&self, bearing: &mut Bearing, unjudged: Unjudged) -> Result<bool, JudgingError> {
+    /// Takes the run of one event from state to state ([`RunState`]) until it is saved, waits in
+    /// `bearing` to be saved with the batch, or is held; returns in which state it ends.
+    async fn judge_event(
+        &self,
+        bearing: &mut Bearing,
+        unjudged: Unjudged,
+    ) -> Result<RunState, JudgingError> {
         let Unjudged { arrival, event, checkpoint } = unjudged;
         let resumed = match checkpoint {
             Some(checkpoint) => self.resume(&event, &checkpoint).await?,
             None => None,
         };
-        let is_resumed = resumed.is_some();
         let mut run = resumed.unwrap_or_else(|| self.workflow.begin(event, bearing.memory.clone()));
-        let acts = is_resumed || !self.workflow.ahead(&mut run).await;
-        if acts {
-            self.flush(bearing).await?;
-            if self.acting_or_held(bearing, &mut run, is_resumed).await? {
-                self.look_from(arrival);
-                return Ok(true);
+        loop {
+            if run.run_state.is_off_the_fast_path() {
+                // judgements are saved in the order of their events
+                self.flush(bearing).await?;
+            }
+            match run.run_state {
+                RunState::Fast => self.workflow.run_ahead(&mut run).await,
+                RunState::Leaving => {
+                    // before the first action, so that a crash in it is continued and not begun
+                    // again
+                    self.note(&mut run).await?;
+                    run.run_state = run.after_node(&self.workflow);
+                }
+                RunState::Acting => self.act(&mut run).await?,
+                RunState::Holding => self.hold(bearing, &mut run).await?,
+                RunState::Returned => self.take_answer(&mut run).await?,
+                RunState::Held => {
+                    self.look_from(arrival);
+                    return Ok(RunState::Held);
+                }
+                RunState::Unwritten => return self.save_unwritten(bearing, run, arrival).await,
+                RunState::Batched | RunState::Decided => {
+                    return self.save_decided(bearing, run, arrival).await;
+                }
             }
         }
-        if run.owes_documents(&self.workflow) {
-            let judged = self.judged_unwritten(bearing, &mut run, arrival).await?;
-            bearing.waiting.extend(judged);
-            let event_id = run.state.event_payload.event_id;
-            self.is_saving(event_id);
-            let saved = self.flush(bearing).await;
-            self.is_saved(event_id, saved.is_ok().then_some(run));
-            return saved.map(|()| false);
-        }
+    }
+
+    /// Does the next node of a run that acts outside, with a checkpoint behind it.
+    async fn act(&self, run: &mut Run) -> Result<(), JudgingError> {
+        let node = run.node;
+        self.workflow.step(run).await;
+        self.note(run).await?;
+        self.workflow.reached(run, node, Phase::Noted);
+        run.run_state = run.after_node(&self.workflow);
+        Ok(())
+    }
+
+    /// Saves a judgement at once, with the checkpoint from which its documents are written.
+    async fn save_unwritten(
+        &self,
+        bearing: &mut Bearing,
+        mut run: Run,
+        arrival: i64,
+    ) -> Result<RunState, JudgingError> {
+        let judged = self.judged_unwritten(bearing, &mut run, arrival).await?;
+        bearing.waiting.extend(judged);
+        let event_id = run.state.event_payload.event_id;
+        self.is_saving(event_id);
+        let saved = self.flush(bearing).await;
+        self.is_saved(event_id, saved.is_ok().then_some(run));
+        saved.map(|()| RunState::Unwritten)
+    }
+
+    /// Makes the last node of a run without documents: its judgement waits in `bearing` to be saved
+    /// with the batch, or is saved at once where the run has acted outside.
+    async fn save_decided(
+        &self,
+        bearing: &mut Bearing,
+        mut run: Run,
+        arrival: i64,
+    ) -> Result<RunState, JudgingError> {
         self.workflow.reached(&run, Node::SaveMemory, Phase::Entered);
         let span = run.node_span(Node::SaveMemory);
         let judged = self.judged(bearing, &mut run, arrival).instrument(span).await;
         bearing.waiting.extend(judged);
-        if acts {
+        if run.run_state == RunState::Decided {
             self.workflow.reached(&run, Node::SaveMemory, Phase::Done);
             self.flush(bearing).await?;
             self.workflow.reached(&run, Node::SaveMemory, Phase::Noted);
         }
-        Ok(false)
+        Ok(run.run_state)
     }
 
     /// Returns the run of a checkpoint; `None` if another version wrote the checkpoint and the run
@@ -410,7 +460,7 @@ impl Judging {
         checkpoint: &Checkpoint,
     ) -> Result<Option<Run>, JudgingError> {
         let noted = self.store.noted_steps(event.event_id).await?;
-        match Run::resumed(checkpoint, noted) {
+        match Run::resumed(checkpoint, noted, &self.workflow) {
             Ok(run) => {
                 log::run_resumed(event.event_id, run.node);
                 Ok(Some(run))
@@ -420,45 +470,6 @@ impl Judging {
                 Ok(None)
             }
         }
-    }
-
-    /// Takes a run that acts outside to its documents or its end, unless it is put aside on the way.
-    async fn acting_or_held(
-        &self,
-        bearing: &Bearing,
-        run: &mut Run,
-        is_noted: bool,
-    ) -> Result<bool, JudgingError> {
-        if run.is_to_hear() {
-            self.hear(run).await?;
-        }
-        self.acting(run, is_noted).await?;
-        if !run.waits_for_model(&self.workflow) {
-            return Ok(false);
-        }
-        if self.hold(bearing, run).await? {
-            return Ok(true);
-        }
-        self.acting(run, true).await?;
-        Ok(false)
-    }
-
-    /// Takes a run that acts outside to its documents, its wait for a model or its end, with a checkpoint after every node. The first checkpoint
-    /// is written before the first action, so that a crash in it is continued and not begun again.
-    async fn acting(&self, run: &mut Run, is_noted: bool) -> Result<(), JudgingError> {
-        if !is_noted && !run.waits_for_model(&self.workflow) {
-            self.note(run).await?;
-        }
-        while run.node != Node::SaveMemory
-            && !run.owes_documents(&self.workflow)
-            && !run.waits_for_model(&self.workflow)
-        {
-            let node = run.node;
-            self.workflow.step(run).await;
-            self.note(run).await?;
-            self.workflow.reached(run, node, Phase::Noted);
-        }
-        Ok(())
     }
 
     /// Writes the run's checkpoint with the steps that are not stored yet.

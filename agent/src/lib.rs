@@ -1,5 +1,5 @@
-//! The agent: events in, judgement, memory and notification out. It interprets, it never computes; the
-//! pictures of a captured waveform (`captures`), which people look at, are the exception.
+//! The agent: events in, judgement, memory and notification out. It interprets, it never computes;
+//! the pictures of a captured waveform (`captures`), which people look at, are the exception.
 //!
 //! The flow: `mqtt` → `intake` → [`pdm_store`] → [`judging`] ([`workflow`]) → the outbox in
 //! [`pdm_store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`

@@ -1,5 +1,5 @@
-//! The language model of `[reasoner]`: its client, its dialect, its budgets on the store, and what is
-//! never sent to it.
+//! The language model of `[reasoner]`: its client, its dialect, its budgets on the store, and what
+//! is never sent to it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //! [`publisher`] (confirmed by PUBACK).
 //!
 //! Each connection has an event loop of its own, and a new client is made after a loss. So a packet
-//! identifier of an old connection is never acknowledged on a new one, and the client never resends by
-//! itself what was in flight: the broker redelivers, the outbox sends again.
+//! identifier of an old connection is never acknowledged on a new one, and the client never resends
+//! by itself what was in flight: the broker redelivers, the outbox sends again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,8 +28,9 @@ pub(crate) mod receiver;
 pub(crate) mod sender;
 pub(crate) mod version;
 
-/// The settings name a file or a secret that cannot be used. At the start this is a bad configuration;
-/// while the agent runs, the connection is tried again, because the file may just be being renewed.
+/// The settings name a file or a secret that cannot be used. At the start this is a bad
+/// configuration; while the agent runs, the connection is tried again, because the file may just be
+/// being renewed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
@@ -41,17 +42,17 @@ pub enum BrokerError {
     Password(#[source] pdm_service::secret::SecretError),
 }
 
-/// Pauses after a lost connection. The jitter spreads the agents that lost the same broker: a fifth of
-/// 30 s is 12 s between the first and the last.
+/// Pauses after a lost connection. The jitter spreads the agents that lost the same broker: a fifth
+/// of 30 s is 12 s between the first and the last.
 const PAUSES: Pauses = Pauses::new(Duration::from_millis(250), Duration::from_secs(30))
     .with_jitter(Jitter::Around(0.2));
 
-/// A connection that lasted this long was sound, and the next pause is the first one again: ten times
-/// what connecting and subscribing take on a slow link (1 s).
+/// A connection that lasted this long was sound, and the next pause is the first one again: ten
+/// times what connecting and subscribing take on a slow link (1 s).
 const STEADY: Duration = Duration::from_secs(10);
-/// Longest pause where connections are made and do not last. A broker that restarts is found again within
-/// 4 s, and a broker that closes the connection at every message it does not allow gets a connection
-/// only every 4 s.
+/// Longest pause where connections are made and do not last. A broker that restarts is found again
+/// within 4 s, and a broker that closes the connection at every message it does not allow gets a
+/// connection only every 4 s.
 const LONGEST_UNSTEADY: Duration = Duration::from_secs(4);
 
 /// The number of short connections within [`WINDOW`] from which they are no accident: a broker that
@@ -86,7 +87,8 @@ pub(crate) enum BrokerTrouble {
     Lacks(BrokerLack),
 }
 
-/// Says that the broker ends connections again and again: to the health, and to staff past the broker.
+/// Says that the broker ends connections again and again: to the health, and to staff past the
+/// broker.
 #[derive(Debug, Clone)]
 pub(crate) struct Thrown {
     reporter: Reporter,
@@ -123,7 +125,8 @@ impl Thrown {
         });
     }
 
-    /// There has been no connection to publish by for long. Where none brings events either, that is told.
+    /// There has been no connection to publish by for long. Where none brings events either, that
+    /// is told.
     fn mute(&self, client_id: &str, error: &str) {
         if self.reporter.progress().borrow().subscribed {
             self.tell(client_id, error, BrokerTrouble::Mute);
@@ -142,12 +145,12 @@ impl Thrown {
     }
 }
 
-/// Senders whose events that were put off are counted one by one until they are told; those of further ones
-/// are in the metric alone.
+/// Senders whose events that were put off are counted one by one until they are told; those of
+/// further ones are in the metric alone.
 const COUNTED: usize = 1000;
 
-/// Events that were put off because their senders have more waiting than their share, until who tells of
-/// them takes the counts.
+/// Events that were put off because their senders have more waiting than their share, until who
+/// tells of them takes the counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PutOff(Arc<Mutex<BTreeMap<Sender, u64>>>);
 
@@ -261,8 +264,8 @@ impl Reconnection {
         self.stands_since = Some(Instant::now());
     }
 
-    /// The number of the next attempt. It stays the same after a connection that was made, so that the
-    /// broker that holds the session is tried first.
+    /// The number of the next attempt. It stays the same after a connection that was made, so that
+    /// the broker that holds the session is tried first.
     pub(crate) const fn attempt(&self) -> usize {
         self.attempt
     }

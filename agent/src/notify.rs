@@ -3,7 +3,6 @@
 
 mod answers;
 pub(crate) mod attached;
-pub(crate) mod blind;
 pub(crate) mod ceiling;
 mod directory;
 pub(crate) mod elsewhere;
@@ -17,6 +16,7 @@ pub(crate) mod lanes;
 pub(crate) mod linked;
 mod log;
 mod lost_rows;
+pub(crate) mod outage;
 pub(crate) mod policy;
 mod portion;
 pub(crate) mod refused;
@@ -26,8 +26,10 @@ mod sending;
 mod share;
 pub(crate) mod silence;
 pub(crate) mod staff;
-pub(crate) mod telling;
+pub(crate) mod staff_tool;
 pub(crate) mod templated;
+#[cfg(test)]
+mod test_clock;
 mod together;
 pub(crate) mod topic;
 mod troubles;

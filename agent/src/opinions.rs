@@ -1,17 +1,20 @@
 //! The lane of opinions: a language model reads what the expert has judged.
 //!
-//! An opinion comes beside a judgement that is stored and told, or, with `[judging] reasoner = "llm"`, for a
-//! judgement that is held until the model has answered or its wait is over; then the judging takes the
-//! answer in ([`crate::judging`]), and what comes later is an opinion beside like any other.
+//! An opinion comes beside a judgement that is stored and told, or, with `[judging] reasoner =
+//! "llm"`, for a judgement that is held until the model has answered or its wait is over; then the
+//! judging takes the answer in ([`crate::judging`]), and what comes later is an opinion beside like
+//! any other.
 //!
-//! The lane has its own queue in the store, its own claims and its own budget, and nothing waits for it:
-//! a model that hangs holds one place of the lane until its time is over. The state of a run is stored
-//! after every step, so an agent that was killed goes on where it was. What comes of an opinion is
-//! written in one transaction: the diagnosis with `second_opinion` and `disagreement`, the message to
-//! staff if the model sees a higher risk, and the diagnosis published again.
+//! The lane has its own queue in the store, its own claims and its own budget, and nothing waits
+//! for it: a model that hangs holds one place of the lane until its time is over. The state of a
+//! run is stored after every step, so an agent that was killed goes on where it was. What comes of
+//! an opinion is written in one transaction: the diagnosis with `second_opinion` and
+//! `disagreement`, the message to staff if the model sees a higher risk, and the diagnosis
+//! published again.
 //!
-//! Invariant: an opinion beside a judgement changes neither the risk nor the alarm of the expert's judgement. A higher risk
-//! is told beside the alarm, so that no acknowledgement of it silences the expert.
+//! Invariant: an opinion beside a judgement changes neither the risk nor the alarm of the expert's
+//! judgement. A higher risk is told beside the alarm, so that no acknowledgement of it silences the
+//! expert.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,7 +28,7 @@ use pdm_reasoner::opinion::{
 };
 use pdm_reasoner::spans;
 use pdm_reasoner::toolbox::Toolbox;
-use pdm_reasoner::verdict::{Place, Verdict};
+use pdm_reasoner::verdict::{Verdict, VerdictPlace};
 use pdm_service::clock::SharedClock;
 use pdm_shared::diagnosis::{Diagnosis, OpinionStance};
 use pdm_shared::event::Event;
@@ -46,8 +49,8 @@ const LOOK: Duration = Duration::from_secs(2);
 const CLAIM_S: f64 = 120.0;
 /// Pause before a run that was put off is taken up again, s; it doubles with every time.
 const PAUSE_S: f64 = 60.0;
-/// Looks for the judgement of a held event whose wait is over: a minute, in which the judging has saved it
-/// unless the store is away.
+/// Looks for the judgement of a held event whose wait is over: a minute, in which the judging has
+/// saved it unless the store is away.
 const LOOKS_FOR_JUDGEMENT: u32 = 30;
 /// How often a run is put off because the model does not answer.
 const MOST_ATTEMPTS: u32 = 3;
@@ -61,12 +64,12 @@ pub(crate) struct OpinionLane {
     pub(crate) tools: Arc<dyn Toolbox>,
     pub(crate) policy: Policy,
     /// Whether the model's verdict is part of judgements.
-    pub(crate) place: Place,
-    /// Rung when a judgement waits for the model.
+    pub(crate) place: VerdictPlace,
+    /// Notified when a judgement waits for the model.
     pub(crate) asked: Arc<Notify>,
-    /// Rung when a judgement that has waited can go on.
+    /// Notified when a judgement that has waited can go on.
     pub(crate) answered: Arc<Notify>,
-    /// Rung when something has to leave: one bell a lane of the outbox.
+    /// Notified when something has to leave: one for each lane of the outbox.
     pub(crate) written: Arc<Vec<Arc<Notify>>>,
 }
 
@@ -87,8 +90,8 @@ impl OpinionLane {
         }
     }
 
-    /// Gives the opinions that wait now, one after the other, and ends: for scenarios, whose time stands
-    /// still meanwhile.
+    /// Gives the opinions that wait now, one after the other, and ends: for scenarios, whose time
+    /// stands still meanwhile.
     pub(crate) async fn drain(&self) -> Result<(), StoreError> {
         loop {
             let asked = self.claim(1).await?;
@@ -198,8 +201,8 @@ impl OpinionLane {
         }
     }
 
-    /// Ends a run, or puts it off if its model may answer later. A judgement that waits goes on in both
-    /// cases.
+    /// Ends a run, or puts it off if its model may answer later. A judgement that waits goes on in
+    /// both cases.
     async fn ended(
         &self,
         asked: &OpinionAsked,
@@ -304,8 +307,8 @@ impl OpinionLane {
         };
         if self.store.opinions().end_opinion(&ended).await? {
             log::ended(event.event_id, &ended.opinion, now.seconds_since(asked.asked_at));
-            for bell in self.written.iter() {
-                bell.notify_one();
+            for wake in self.written.iter() {
+                wake.notify_one();
             }
         }
         Ok(RunEnd::Done)

@@ -1,7 +1,8 @@
-//! The files of photos of work orders: beside the documents, named by the photo's identity, whole or not there.
+//! The files of photos of work orders: beside the documents, named by the photo's identity, whole
+//! or not there.
 //!
-//! The file is written before the row that makes it one of the plant, and deleted after it: what a crash in
-//! between leaves is a file that no row names, and [`Photos::sweep`] deletes it.
+//! The file is written before the row that makes it one of the plant, and deleted after it: what a
+//! crash in between leaves is a file that no row names, and [`Photos::sweep`] deletes it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +13,8 @@ use pdm_store::{PhotoBounds, PhotoNoted, Store};
 use pdm_web::plant::{PhotoFile, PhotoKept, PhotoKind, PhotoRow, PlantError};
 use uuid::Uuid;
 
-/// Photos of one order, and bytes of all: 4 GiB are a thousand photos of the largest size that is usual.
+/// Photos of one order, and bytes of all: 4 GiB are a thousand photos of the largest size that is
+/// usual.
 const BOUNDS: PhotoBounds = PhotoBounds { of_order: 12, bytes: 4 * 1024 * 1024 * 1024 };
 /// The time for which a photo stays whatever became of its judgement, s: a day.
 const AT_LEAST_S: f64 = 86_400.0;
@@ -91,7 +93,8 @@ impl Photos {
         Ok(Some(row))
     }
 
-    /// Forgets the photos of judgements that are no longer kept, and deletes files that no row names.
+    /// Forgets the photos of judgements that are no longer kept, and deletes files that no row
+    /// names.
     pub(crate) async fn sweep(&self) {
         let before = self.clock.now().plus_seconds(-AT_LEAST_S);
         match self.store.photos().forget_old_photos(before).await {

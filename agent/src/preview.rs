@@ -1,9 +1,10 @@
 //! Previews what staff would be told of events: runs the expert and the policy of telling on the
 //! events' own clock, without a store, tools or documents.
 //!
-//! For `pdm-agent notify preview`, for the back-test and for the figures of the episodes. Invariant: the
-//! same expert, the same machine of episodes and the same policy as in service; nothing is decided here.
-//! [`Preview::advance`] is the watch of the service ([`crate::notify`]) on a virtual clock.
+//! For `pdm-agent notify preview`, for the back-test and for the figures of the episodes.
+//! Invariant: the same expert, the same machine of episodes and the same policy as in service;
+//! nothing is decided here. [`Preview::advance`] is the watch of the service ([`crate::notify`]) on
+//! a virtual clock.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +62,7 @@ pub struct Way {
 
 /// The notifications of staff, and their ways.
 #[derive(Debug, Default)]
-struct Told(Vec<(Notification, Way)>);
+struct ToldNotifications(Vec<(Notification, Way)>);
 
 impl Preview {
     /// A plant of which nothing is known, whose staff is told by these settings.
@@ -117,7 +118,7 @@ impl Preview {
             followed => followed,
         };
         let was_told = matches!(followed, Some(Followed::Told(_)));
-        let mut told = Told::default();
+        let mut told = ToldNotifications::default();
         bearing.take(followed, &mut told);
         if !was_told && let Some(announcement) = self.policy.beside_risk(&key, window, now) {
             told.take(announcement);
@@ -125,7 +126,7 @@ impl Preview {
         self.note(told);
     }
 
-    fn note(&mut self, told: Told) {
+    fn note(&mut self, told: ToldNotifications) {
         for (notification, way) in told.0 {
             self.told.push(notification);
             self.ways.push(way);
@@ -188,7 +189,7 @@ impl Preview {
     }
 }
 
-impl Told {
+impl ToldNotifications {
     /// Takes what an announcement tells; its episode, if it has one.
     fn take(&mut self, announcement: Announcement) -> Option<Box<EpisodeChange>> {
         let mut way = Way::default();
@@ -203,7 +204,7 @@ impl Told {
 }
 
 impl Bearing {
-    fn take(&mut self, followed: Option<Followed>, told: &mut Told) {
+    fn take(&mut self, followed: Option<Followed>, told: &mut ToldNotifications) {
         let change = match followed {
             None => return,
             Some(Followed::Quiet(change)) => Some(change),

@@ -1,8 +1,8 @@
 //! The progress of a running agent, for the program that runs it: counters, standing risks,
 //! notifications.
 //!
-//! Counters count from the start of this process. The live channel is bounded: a slow watcher loses the
-//! oldest entries and is told how many, and the agent never waits for a watcher.
+//! Counters count from the start of this process. The live channel is bounded: a slow watcher loses
+//! the oldest entries and is told how many, and the agent never waits for a watcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,8 +22,8 @@ use crate::vitals::Vitals;
 /// seconds.
 const LIVE_CAPACITY: usize = 1024;
 
-/// How long after its last event ahead of the clock a gateway counts as ahead. Chosen: the slowest usual period of
-/// windows is an hour.
+/// How long after its last event ahead of the clock a gateway counts as ahead. Chosen: the slowest
+/// usual period of windows is an hour.
 const AHEAD_LASTS: Duration = Duration::from_hours(2);
 /// The time for which live events of a gateway have to lie behind the clock before it is told.
 /// Chosen: the events that a broker has kept while the agent was away are stored within it.
@@ -93,7 +93,8 @@ pub enum BrokerLack {
     Retained,
     /// Delivery at least once: it refuses the connections of gateways.
     Qos1,
-    /// The agent's right to read: it takes the subscriptions and delivers nothing, not even what it retains.
+    /// The agent's right to read: it takes the subscriptions and delivers nothing, not even what it
+    /// retains.
     Rights,
 }
 
@@ -102,21 +103,22 @@ impl BrokerLack {
     pub(crate) const fn told(self) -> &'static str {
         match self {
             Self::Version5 => {
-                "the broker speaks MQTT 3.1.1 alone, and the agent needs MQTT 5: use Mosquitto 1.6 or newer or \
-                 another broker with MQTT 5, or allow version 5 there (accept_protocol_versions)"
+                "the broker speaks MQTT 3.1.1 alone, and the agent needs MQTT 5: use Mosquitto 1.6 \
+                 or newer or another broker with MQTT 5, or allow version 5 there \
+                 (accept_protocol_versions)"
             }
             Self::Retained => {
-                "the broker takes no retained messages, which gateways and agent need: allow them there \
-                 (Mosquitto: retain_available true)"
+                "the broker takes no retained messages, which gateways and agent need: allow them \
+                 there (Mosquitto: retain_available true)"
             }
             Self::Qos1 => {
-                "the broker takes QoS 0 alone, and gateways and agent need QoS 1: allow it there (Mosquitto: \
-                 max_qos 2)"
+                "the broker takes QoS 0 alone, and gateways and agent need QoS 1: allow it there \
+                 (Mosquitto: max_qos 2)"
             }
             Self::Rights => {
-                "nothing has come from the broker since it took the agent's subscriptions two minutes ago, \
-                 though gateways are known: give the agent the right to read (access rules of the broker), \
-                 or look whether the gateways reach this broker"
+                "nothing has come from the broker since it took the agent's subscriptions two \
+                 minutes ago, though gateways are known: give the agent the right to read (access \
+                 rules of the broker), or look whether the gateways reach this broker"
             }
         }
     }
@@ -137,8 +139,9 @@ impl Progress {
             (self.broker_away_since, self.publishing_away_since.filter(lasts))
         {
             return Some(format!(
-                "no connection to the broker for publishing for {} s: receipts, judgements and the messages on its \
-                 topics wait (its limit of connections, or its access rules, may refuse the second one)",
+                "no connection to the broker for publishing for {} s: receipts, judgements and the \
+                 messages on its topics wait (its limit of connections, or its access rules, may \
+                 refuse the second one)",
                 since.elapsed().as_secs()
             ));
         }
@@ -155,33 +158,34 @@ impl Progress {
         if self.untold > 0 {
             let untold = self.untold;
             return Some(format!(
-                "{untold} alarms have reached nobody: every way to staff refuses them or fails, see \
-                 /notifications"
+                "{untold} alarms have reached nobody: every way to staff refuses them or fails, \
+                 see /notifications"
             ));
         }
         if self.has_no_way {
             return Some(
-                "nobody can be told of an alarm: the configuration names no way to staff, see [notify]"
+                "nobody can be told of an alarm: the configuration names no way to staff, see \
+                 [notify]"
                     .to_owned(),
             );
         }
         let is_thrown_out = self.thrown_out_at.is_some_and(|at| at.elapsed() < SOUND);
         if let (false, Some(percent)) = (is_thrown_out, self.store_full_percent) {
             return Some(format!(
-                "the store is at {percent} % of [store] max_bytes: at 100 % the oldest spectra and normal \
-                 windows are deleted"
+                "the store is at {percent} % of [store] max_bytes: at 100 % the oldest spectra and \
+                 normal windows are deleted"
             ));
         }
         if !is_thrown_out && self.put_off_at.is_some_and(|at| at.elapsed() < SOUND) {
             return Some(
-                "a gateway sends more than its share: its events are put off and asked for again, see \
-                 pdm_agent_events_put_off_total and the log"
+                "a gateway sends more than its share: its events are put off and asked for again, \
+                 see pdm_agent_events_put_off_total and the log"
                     .to_owned(),
             );
         }
         is_thrown_out.then(|| {
-            "the broker ends the agent's connection again and again: another client uses its client \
-             id, or the access rules refuse it"
+            "the broker ends the agent's connection again and again: another client uses its \
+             client id, or the access rules refuse it"
                 .to_owned()
         })
     }
@@ -230,7 +234,8 @@ pub(crate) struct Reporter {
     degraded: watch::Sender<Vec<String>>,
     vitals: Vitals,
     measured: watch::Sender<Births>,
-    /// Gateways whose events lie ahead of the clock, by how many seconds, and when the last one came.
+    /// Gateways whose events lie ahead of the clock, by how many seconds, and when the last one
+    /// came.
     ahead: watch::Sender<BTreeMap<GatewayKey, (f64, Instant)>>,
     /// Gateways whose live events lie behind the clock.
     behind_clock: watch::Sender<BTreeMap<GatewayKey, BehindClock>>,

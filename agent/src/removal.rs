@@ -1,6 +1,6 @@
-//! Taking out, renaming, replacing and releasing parts of the plant and gateways: one way for the command
-//! line, the API and the pages, with the same refusals. The store does each in one transaction, which a dry
-//! run does not end.
+//! Taking out, renaming, replacing and releasing parts of the plant and gateways: one way for the
+//! command line, the API and the pages, with the same refusals. The store does each in one
+//! transaction, which a dry run does not end.
 
 use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
@@ -106,7 +106,8 @@ async fn rename(
 ) -> Result<Changed, StoreError> {
     if !from.is_level_with(to) || from == to {
         let told = format!(
-            "{from} and {to}: allowed are two different names of one level, such as SITE/EQUIPMENT twice"
+            "{from} and {to}: allowed are two different names of one level, such as SITE/EQUIPMENT \
+             twice"
         );
         return Ok(Changed::Unfit(told));
     }

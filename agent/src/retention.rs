@@ -1,7 +1,7 @@
-//! Deletes what is no longer kept: every hour, in small amounts, so that writers do not wait. Looks every
-//! few seconds how large the store is: from four fifths of `[store] max_bytes` on staff is told, and at the
-//! ceiling room is made, the oldest spectra first, then the oldest windows judged Normal, then the oldest
-//! others. Open alarms, and what has not been judged or told, stay.
+//! Deletes what is no longer kept: every hour, in small amounts, so that writers do not wait. Looks
+//! every few seconds how large the store is: from four fifths of `[store] max_bytes` on staff is
+//! told, and at the ceiling room is made, the oldest spectra first, then the oldest windows judged
+//! Normal, then the oldest others. Open alarms, and what has not been judged or told, stay.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ const LIMIT: u32 = 1000;
 /// Pause between two amounts, in which the intake and the judging write.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How often the size is looked at. Chosen: at 1,450 messages a second, which an attack has reached, the
-/// store grows by some 40 MB in this time, which is the slack above the ceiling.
+/// How often the size is looked at. Chosen: at 1,450 messages a second, which an attack has
+/// reached, the store grows by some 40 MB in this time, which is the slack above the ceiling.
 const LOOK_AT_SIZE: Duration = Duration::from_secs(5);
 /// The share of the ceiling from which staff is told.
 const TOLD_PERCENT: u64 = 80;
@@ -46,8 +46,8 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// Deletes until `stop`. The stop also breaks off a look: each amount is a transaction of its own, so
-    /// nothing is half deleted.
+    /// Deletes until `stop`. The stop also breaks off a look: each amount is a transaction of its
+    /// own, so nothing is half deleted.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut tick = interval(EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

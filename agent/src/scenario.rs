@@ -1,9 +1,9 @@
-//! Scenarios: sequences of events with the judgement that a reliability engineer expects of each, played
-//! through the real workflow with the real store, knowledge base and tools (R-AGENT-12).
+//! Scenarios: sequences of events with the judgement that a reliability engineer expects of each,
+//! played through the real workflow with the real store, knowledge base and tools (R-AGENT-12).
 //!
-//! A scenario is a TOML file (`config/scenarios/*.toml`); its events are patches, each onto the event
-//! before, the first onto `healthy.json` beside it. [`play`] plays one in a folder of its own,
-//! [`kpi`] sums up. Time is the events' own, so that a month is played in a second.
+//! A scenario is a TOML file (`config/scenarios/*.toml`); its events are patches, each onto the
+//! event before, the first onto `healthy.json` beside it. [`play`] plays one in a folder of its
+//! own, [`kpi`] sums up. Time is the events' own, so that a month is played in a second.
 
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,8 @@ const fn hourly() -> f64 {
 }
 
 /// The expected judgement of a phase. Risk, stage and fault are those after the phase's last event;
-/// documents are written once in the phase or not at all; the rest holds for each event of the phase.
+/// documents are written once in the phase or not at all; the rest holds for each event of the
+/// phase.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {

@@ -1,8 +1,8 @@
 //! The agent as a service inside a process: start it, watch it, stop it.
 //!
 //! `pdm-agent run`, `pdm demo` and `pdm up` start the same service. Everything is built before
-//! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the tasks,
-//! `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
+//! anything is received. `tooling` opens the knowledge base and the tools, `parts` spawns the
+//! tasks, `task` holds the order in which they are stopped, [`Handle`] watches and stops them.
 
 pub(crate) mod channels;
 mod filling;
@@ -29,7 +29,7 @@ use pdm_tools::client::ClientError;
 use pdm_tools::mcp;
 
 use crate::captures::Captures;
-use parts::{Parts, Stops};
+use parts::{StopSignals, TaskParts};
 use task::Task;
 use tooling::{StoreParts, Tooling};
 
@@ -40,18 +40,18 @@ pub use crate::mqtt::BrokerError;
 use crate::mqtt::publisher;
 use crate::mqtt::receiver::Receiver;
 use crate::mqtt::{PutOff, Thrown};
-use crate::notify::blind::Outage;
 pub use crate::notify::email::EmailError;
 use crate::notify::gone_way::gone_ways;
 use crate::notify::lanes::Channel;
 use crate::notify::linked::Linked;
+use crate::notify::outage::Outage;
 use crate::notify::policy::Policy;
 pub use crate::notify::webhook::WebhookError;
 use pdm_tools::Runtime;
 
 use crate::documents::Writer;
-pub use crate::http::door::DoorError;
-use crate::http::{captures, door};
+pub use crate::http::bound::ServerError;
+use crate::http::{bound, captures};
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::workflow::{Expert, Workflow};
@@ -93,7 +93,7 @@ pub enum StartError {
     },
     /// The HTTP address cannot be opened.
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Server(#[from] ServerError),
 }
 
 impl StartError {
@@ -101,7 +101,7 @@ impl StartError {
     fn is_of_store(&self) -> bool {
         match self {
             Self::Store(error) => StoreTrouble::from(error).may_end(),
-            Self::Door(DoorError::Users(_)) => true,
+            Self::Server(ServerError::Users(_)) => true,
             Self::Broker(_)
             | Self::Email(_)
             | Self::Webhook(_)
@@ -109,7 +109,7 @@ impl StartError {
             | Self::Model(_)
             | Self::Tools(_)
             | Self::Secret { .. }
-            | Self::Door(_) => false,
+            | Self::Server(_) => false,
         }
     }
 }
@@ -136,11 +136,12 @@ pub struct Agent;
 
 impl Agent {
     /// Opens the store, installs the schema, and starts intake, judging and notification. A broker
-    /// that is away is no error: the agent connects when it can. A store that is away, or the file of a
-    /// secret, is waited for, with health served and staff told.
+    /// that is away is no error: the agent connects when it can. A store that is away, or the file
+    /// of a secret, is waited for, with health served and staff told.
     ///
     /// # Errors
-    /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be used.
+    /// [`StartError`] if waiting cannot help: a wrong configuration, or a store that must not be
+    /// used.
     pub async fn start(settings: AgentSettings, clock: SharedClock) -> Result<Handle, StartError> {
         Box::pin(Self::start_from(settings, clock, None)).await
     }
@@ -202,9 +203,9 @@ impl Agent {
         let put_off = PutOff::default();
         let receiver = Receiver::new(settings.broker.clone(), thrown.clone(), put_off.clone())?;
         let (publisher, connection, connected) = publisher::publisher(&settings.broker, thrown)?;
-        captures::check_tokens(&settings.gateways).map_err(DoorError::from)?;
-        let served = door::open(&settings.http, &store, &clock).await?;
-        let address = served.as_ref().and_then(|door| door.listener.local_addr().ok());
+        captures::check_tokens(&settings.gateways).map_err(ServerError::from)?;
+        let served = bound::open(&settings.http, &store, &clock).await?;
+        let address = served.as_ref().and_then(|server| server.listener.local_addr().ok());
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
         let stored = StoreParts::of(&store, &clock, policy.clone(), reporter.clone());
         let model = LanguageModel::open(&settings, store.opinions(), Arc::clone(&clock))?;
@@ -227,7 +228,7 @@ impl Agent {
         let broker = settings.notify.mqtt.then(|| MQTT_LANE.to_owned()).into_iter();
         let lanes =
             broker.chain(channels.iter().map(|channel| channel.lane().to_owned())).collect();
-        let mut parts = Parts {
+        let mut parts = TaskParts {
             settings,
             policy,
             clock,
@@ -239,12 +240,12 @@ impl Agent {
             lanes,
             file,
             outage: outage.take(),
-            stops: Stops::default(),
+            stops: StopSignals::default(),
             tasks: Vec::new(),
         };
         parts.tooling(filling, watching);
-        if let Some(door) = served {
-            parts.serve(door);
+        if let Some(server) = served {
+            parts.serve(server);
         }
         let ways = parts.outbox(channels, publisher.clone());
         parts.judging(workflow, ways);
@@ -261,7 +262,8 @@ impl Agent {
 /// The parts from which an agent is started.
 type StartedOn = (Store, AgentSettings, SharedClock, Reporter, Option<Arc<AgentFile>>);
 
-/// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric tell too.
+/// Tells staff that a damaged file was set aside. A failure does not stop the start: log and metric
+/// tell too.
 async fn tell_of_file(policy: &Policy, store: &Store, aside: &SetAside, now: Timestamp) {
     let Some((notification, outgoing)) = policy.file_set_aside(aside, now) else { return };
     if let Err(error) = store.messages().tell(&notification, &outgoing).await {
@@ -277,7 +279,7 @@ async fn linked_channels(
 ) -> Result<Vec<Arc<dyn Channel>>, StartError> {
     let channels = channels::channels(&settings.notify, &settings.reports, clock)?;
     let gone = gone_ways(store, &channels, clock.now()).await;
-    let Some(links) = door::links(&settings.http, store, clock).await? else {
+    let Some(links) = bound::links(&settings.http, store, clock).await? else {
         return Ok(channels.into_iter().chain(gone).collect());
     };
     let linked = |channel| Arc::new(Linked { channel, links: links.clone() }) as _;

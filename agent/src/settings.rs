@@ -137,15 +137,15 @@ impl AgentSettings {
         file.meant(path)
     }
 
-    /// Sets the name of this replica, for its session at the broker and for its claims in a store that
-    /// replicas share.
+    /// Sets the name of this replica, for its session at the broker and for its claims in a store
+    /// that replicas share.
     pub fn name_replica(&mut self, name: &str) {
         name.clone_into(&mut self.broker.client_id);
         name.clone_into(&mut self.store.replica);
     }
 
-    /// Lets messages link the pages where browsers reach them: the bearing's page and the documents, unless
-    /// addresses of their own are configured for these.
+    /// Lets messages link the pages where browsers reach them: the bearing's page and the
+    /// documents, unless addresses of their own are configured for these.
     pub(crate) fn link_to_pages(&mut self) {
         let Some(public) = self.http.public_url.as_deref() else { return };
         let public = public.trim_end_matches('/');
@@ -163,8 +163,8 @@ impl AgentSettings {
     }
 }
 
-/// How long stopping may take by default: below the 30 s of Kubernetes and the 90 s of systemd after
-/// which the process is killed.
+/// How long stopping may take by default: below the 30 s of Kubernetes and the 90 s of systemd
+/// after which the process is killed.
 const DEFAULT_GRACE: Duration = Duration::from_secs(10);
 
 /// The file as it is typed.

@@ -1,9 +1,10 @@
 //! Traces of judgements for an OpenTelemetry collector: OTLP over HTTP with protobuf
 //! (R-AGENT-12). Off unless `[telemetry] otlp_endpoint` names one.
 //!
-//! [`crate::workflow::spans`] makes the spans. They wait in a bounded queue and leave in batches on a
-//! thread of their own; spans that the collector does not take are dropped and logged, and judging never
-//! waits for it. Headers, such as a token, come from the environment (`OTEL_EXPORTER_OTLP_HEADERS`).
+//! [`crate::workflow::spans`] makes the spans. They wait in a bounded queue and leave in batches on
+//! a thread of their own; spans that the collector does not take are dropped and logged, and
+//! judging never waits for it. Headers, such as a token, come from the environment
+//! (`OTEL_EXPORTER_OTLP_HEADERS`).
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 //! The state of the agent: the last faults of its store or its work, for health and for the watch
 //! that tells staff.
 //!
-//! The intake and the judging note failures of the store here; the pulse ([`crate::service`]) adds what
-//! it finds itself and decides. Health answers 503 while an [`Ailment`] stands.
+//! The intake and the judging note failures of the store here; the pulse ([`crate::service`]) adds
+//! what it finds itself and decides. Health answers 503 while an [`Ailment`] stands.
 //!
-//! Invariant: an ailment keeps the time at which its trouble began until it is over, whatever its cause
-//! turns into.
+//! Invariant: an ailment keeps the time at which its trouble began until it is over, whatever its
+//! cause turns into.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,8 +24,9 @@ pub(crate) enum Writer {
     Judging,
 }
 
-/// A part that tells staff out of the store. A store that takes events and judgements may still refuse
-/// these: a right is missing on one table, a row is held, a trigger of the database's keeper fails.
+/// A part that tells staff out of the store. A store that takes events and judgements may still
+/// refuse these: a right is missing on one table, a row is held, a trigger of the database's keeper
+/// fails.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Teller {
     /// The lane of a channel, by its name.
@@ -160,8 +161,8 @@ impl Vitals {
         self.storing.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Notes that a writer's last call of the store failed. It fails since the call began: one that hung until its
-    /// time-out was no good time before.
+    /// Notes that a writer's last call of the store failed. It fails since the call began: one that
+    /// hung until its time-out was no good time before.
     pub(crate) fn failed(&self, writer: Writer, error: &StoreError) {
         let now = Instant::now();
         let since = self.answered(writer).unwrap_or(now);

@@ -1,26 +1,28 @@
 //! The judgement of one event as an explicit state machine (R-AGENT-3).
 //!
 //! [`node`] holds nodes and edges as a pure function, [`state`] the state of a run, [`expert`] the
-//! reasoners, [`tools`] the calls of tools, [`documents`] the interface to the documents; this file does
-//! the work of each node and notes it in the trace. The judging task drives the runs.
+//! reasoners, [`tools`] the calls of tools, [`documents`] the interface to the documents,
+//! [`RunState`] where a run stands between memory and store; this file does the work of each node
+//! and notes it in the trace. The judging task drives the runs.
 //!
 //! A run begins on the fast path, in memory: `load_memory` and the first `reasoning`. Most runs end
-//! there (nothing is wrong, or nothing is new) and are written with their trace in one transaction a
-//! batch; after a crash before that transaction they begin again, and have had no effect outside. A run
-//! that wants tools or documents leaves the fast path: from then on its state is checkpointed after
-//! every node, and a process that finds the checkpoint continues at that node. In both cases an effect
-//! outside happens once.
+//! there (nothing is wrong, or nothing is new) and are written with their trace in one transaction
+//! a batch; after a crash before that transaction they begin again, and have had no effect outside.
+//! A run that wants tools or documents leaves the fast path: from then on its state is checkpointed
+//! after every node, and a process that finds the checkpoint continues at that node. In both cases
+//! an effect outside happens once.
 //!
 //! No document delays an alarm: the judgement and everything that leaves because of it are written
-//! before `generate_report`, in one transaction with the checkpoint of the rest of the run. That rest,
-//! the documents and `save_memory`, which tells staff where they are, runs beside the judging.
+//! before `generate_report`, in one transaction with the checkpoint of the rest of the run. That
+//! rest, the documents and `save_memory`, which tells staff where they are, runs beside the
+//! judging.
 //!
-//! With a language model in the loop a run waits before `parse_diagnosis` ([`heard`]): its driver puts it
-//! aside, and goes on with the bearings of others.
+//! With a language model in the loop a judgement is held before `parse_diagnosis` ([`held`]): the
+//! judging task puts its run aside, and goes on with the bearings of others.
 //!
 //! `parse_diagnosis` checks every reasoner's judgement against the contract: five thoughts in their
-//! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's judgement
-//! is used and says so.
+//! order, and no figure that stands in none of its sources. If a reasoner fails, the expert's
+//! judgement is used and says so.
 
 use std::sync::Arc;
 
@@ -36,7 +38,7 @@ use tracing::Instrument as _;
 
 pub mod documents;
 pub mod expert;
-pub(crate) mod heard;
+pub(crate) mod held;
 pub mod node;
 pub mod state;
 pub mod tools;
@@ -49,7 +51,7 @@ mod trace;
 pub use expert::{Expert, Reasoner};
 pub(crate) use log::figures_withheld;
 pub use node::{NextAction, Node};
-pub use run::Run;
+pub use run::{Run, RunState};
 pub use state::State;
 
 use pdm_expert::Judgement;
@@ -59,7 +61,7 @@ use pdm_report::files::DocumentKind;
 
 use documents::{Documents, Written};
 use expert::{Turn, Want};
-use heard::WaitTerms;
+use held::HoldTerms;
 use state::Message;
 use tools::{Caller, Tools};
 
@@ -101,8 +103,8 @@ pub struct Workflow {
     caller: Option<Arc<Caller>>,
     documents: Option<Arc<dyn Documents>>,
     observer: Option<Arc<dyn Observer>>,
-    /// Which judgements wait for a language model; `None` without one.
-    waits: Option<WaitTerms>,
+    /// Which judgements are held for a language model; `None` without one.
+    holds: Option<HoldTerms>,
     clock: SharedClock,
 }
 
@@ -115,7 +117,7 @@ impl Workflow {
             caller: None,
             documents: None,
             observer: None,
-            waits: None,
+            holds: None,
             clock,
         }
     }
@@ -139,10 +141,10 @@ impl Workflow {
         Self { documents: Some(documents), ..self }
     }
 
-    /// Returns the same workflow, in which judgements wait for a language model by these terms.
+    /// Returns the same workflow, in which judgements are held for a language model by these terms.
     #[must_use]
-    pub(crate) fn with_waits(self, waits: Option<WaitTerms>) -> Self {
-        Self { waits, ..self }
+    pub(crate) fn with_holds(self, holds: Option<HoldTerms>) -> Self {
+        Self { holds, ..self }
     }
 
     /// The rules of the expert.
@@ -174,18 +176,17 @@ impl Workflow {
     pub fn begin(&self, event: Event, memory: Memory) -> Run {
         let span = spans::of_run(&event, false);
         let state = State::new(event, memory, self.clock.now());
-        Run { state, node: Node::LoadMemory, steps: Vec::new(), number: 0, span }
+        let (node, run_state) = (Node::LoadMemory, RunState::Fast);
+        Run { state, node, run_state, steps: Vec::new(), number: 0, span }
     }
 
-    /// Runs in memory until the run waits to be saved, which returns true, or leaves the fast path.
-    pub(crate) async fn ahead(&self, run: &mut Run) -> bool {
-        while run.node != Node::SaveMemory {
-            if run.leaves_the_fast_path(self) {
-                return false;
-            }
+    /// Runs in memory until the run waits to be saved or leaves the fast path.
+    pub(crate) async fn run_ahead(&self, run: &mut Run) {
+        run.run_state = run.ahead_of_store(self);
+        while run.run_state == RunState::Fast {
             self.step(run).await;
+            run.run_state = run.ahead_of_store(self);
         }
-        true
     }
 
     /// Does the work of the next node and moves on to the node after it.
@@ -209,10 +210,7 @@ impl Workflow {
             Node::SaveMemory => return,
         };
         self.reached(run, node, Phase::Done);
-        run.note(node, self.clock.now(), detail);
-        if let Some(after) = node::next(node, &run.state) {
-            run.node = after;
-        }
+        run.move_on(self.clock.now(), detail);
         log::node_done(run.state.event_payload.event_id, node, run.node, started.elapsed());
     }
 
@@ -258,8 +256,8 @@ impl Workflow {
         trace::reasoned(state, &turn)
     }
 
-    /// The expert's judgement in place of a reasoner that failed, with the failure among its causes of
-    /// uncertainty.
+    /// The expert's judgement in place of a reasoner that failed, with the failure among its causes
+    /// of uncertainty.
     fn stand_in(&self, state: &State) -> Judgement {
         let mut judgement = self.expert.judgement(state);
         judgement.diagnosis.uncertainty.causes.push(Text::new(
@@ -285,7 +283,7 @@ impl Workflow {
             note = Some("no judgement of the contract's form: the expert's stands");
             Box::new(self.stand_in(state))
         });
-        judgement = self.with_heard(state, judgement);
+        judgement = self.with_held_answer(state, judgement);
         let grounds = Grounds {
             event: &state.event_payload,
             memory: &state.memory_context,

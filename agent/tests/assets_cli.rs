@@ -59,7 +59,8 @@ impl Plant {
 fn an_import_tells_its_difference_and_is_idempotent() {
     let plant = Plant::new();
     let difference = "+ Equipment/P-101\n+ Line/L1\n+ Tag/pump\n\
-                      + Line/L1 -HAS_PART-> Equipment/P-101\n+ Equipment/P-101 -TAGGED-> Tag/pump\n";
+                      + Line/L1 -HAS_PART-> Equipment/P-101\n+ Equipment/P-101 -TAGGED-> \
+                      Tag/pump\n";
     let (code, said, error) = plant.assets(&["import", "plant.yaml", "--dry-run"]);
     assert_eq!(
         (code, said),
@@ -98,7 +99,8 @@ fn two_sites_may_each_have_a_machine_of_one_id() {
             sites.map(|site| format!("  - {{ type: Bearing, id: {site}/P-105/NDE }}\n")).concat();
         let placed = |(site, end): (&str, &str)| {
             format!(
-                "  - {{ type: INSTALLED_IN, from: Bearing/{site}/P-105/NDE, to: Equipment/{end}, position: NDE }}\n"
+                "  - {{ type: INSTALLED_IN, from: Bearing/{site}/P-105/NDE, to: Equipment/{end}, \
+                 position: NDE }}\n"
             )
         };
         let ends = sites.into_iter().zip(ends).map(placed).collect::<Vec<_>>().concat();
@@ -127,7 +129,8 @@ fn bad_input_is_refused_with_its_line_and_nothing_is_imported() {
     let bearing = |name: &str| format!("  - {{ type: Bearing, id: s/P-101/{name} }}\n");
     let installed = |name: &str| {
         format!(
-            "  - {{ type: INSTALLED_IN, from: Bearing/s/P-101/{name}, to: Equipment/P-101, position: DE }}\n"
+            "  - {{ type: INSTALLED_IN, from: Bearing/s/P-101/{name}, to: Equipment/P-101, \
+             position: DE }}\n"
         )
     };
     let two = format!(
@@ -196,8 +199,8 @@ fn a_query_is_answered_or_refused_by_name() {
     }
 }
 
-/// Each import is right alone, and both together would put two bearings into one place: whatever their
-/// order, one is stored whole and the other is refused whole.
+/// Each import is right alone, and both together would put two bearings into one place: whatever
+/// their order, one is stored whole and the other is refused whole.
 #[test]
 fn of_two_imports_at_once_one_waits_and_is_checked_against_the_other() {
     let plant = Plant::new();

@@ -1,4 +1,5 @@
-//! `pdm-agent backtest` as its own program: what it refuses, slices, a kill, a store, the page that shows it.
+//! `pdm-agent backtest` as its own program: what it refuses, slices, a kill, a store, the page that
+//! shows it.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

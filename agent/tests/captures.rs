@@ -1,5 +1,5 @@
-//! Captured waveforms from the gateway to the page, with the real programs: killed in between, of a foreign gateway,
-//! beyond the room, and looked at.
+//! Captured waveforms from the gateway to the page, with the real programs: killed in between, of a
+//! foreign gateway, beyond the room, and looked at.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -86,7 +86,8 @@ impl Plant {
              [captures]\ndir = \"{}\"\nmax_mb = {max_mb}\nmax_file_mb = {}\n\
              [[gateways]]\nsite = \"ulsan-1\"\ngateway = \"gw-01\"\nbearings = [\"P-101/DE\"]\n\
              token = {{ file = \"own\" }}\n\
-             [[gateways]]\nsite = \"ulsan-1\"\ngateway = \"gw-02\"\ntoken = {{ file = \"foreign\" }}\n",
+             [[gateways]]\nsite = \"ulsan-1\"\ngateway = \"gw-02\"\ntoken = {{ file = \"foreign\" \
+             }}\n",
             free_port(),
             dir.display(),
             f64::min(max_mb, 64.0),
@@ -213,8 +214,8 @@ fn kept(captures: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.is_file()).collect()
 }
 
-/// Issue 39: an upload that is killed twenty times, gateway and agent in turn, ends as one object with the right
-/// hash, and the gateway knows it.
+/// Issue 39: an upload that is killed twenty times, gateway and agent in turn, ends as one object
+/// with the right hash, and the gateway knows it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upload_that_is_killed_twenty_times_is_one_object_with_its_hash() {
     let mut plant = Plant::with(512.0, None);
@@ -264,8 +265,8 @@ async fn an_upload_that_is_killed_twenty_times_is_one_object_with_its_hash() {
     assert_eq!((plant.rows().await, come(&captures)), (1, 0));
 }
 
-/// Issue 39: a token is of one gateway, and a gateway sends captures of its own bearings alone; what does not fit its
-/// document is refused by name and nothing of it is kept.
+/// Issue 39: a token is of one gateway, and a gateway sends captures of its own bearings alone;
+/// what does not fit its document is refused by name and nothing of it is kept.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_the_gateways_or_not_what_it_says_is_refused_by_name() {
     let plant = Plant::with(512.0, None);
@@ -323,7 +324,8 @@ async fn what_is_not_the_gateways_or_not_what_it_says_is_refused_by_name() {
     assert!(metrics.contains("pdm_agent_captures_refused_total{cause=\"owner\"} 3"), "{metrics}");
 }
 
-/// Issue 39: the oldest captures leave for new ones; what is larger than one may be, and a full disk, are told.
+/// Issue 39: the oldest captures leave for new ones; what is larger than one may be, and a full
+/// disk, are told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_room_is_bounded_and_a_full_disk_is_told() {
     let plant = Plant::with(1.0, None);
@@ -359,7 +361,8 @@ async fn the_room_is_bounded_and_a_full_disk_is_told() {
     assert_eq!(done.0, 201, "{done:?}");
 }
 
-/// Issue 39, 36.5: the page shows the five pictures in both languages, one capture over another, sound and files.
+/// Issue 39, 36.5: the page shows the five pictures in both languages, one capture over another,
+/// sound and files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_capture_is_looked_at_and_listened_to() {
     let plant = Plant::with(512.0, None);

@@ -1,5 +1,6 @@
-//! A waveform that a person asks for, from the page and the API to the gateway and back, with the real programs and a
-//! real broker; and captures as recordings for `analyze`, `replay` and `backtest`.
+//! A waveform that a person asks for, from the page and the API to the gateway and back, with the
+//! real programs and a real broker; and captures as recordings for `analyze`, `replay` and
+//! `backtest`.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -117,8 +118,9 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// R-UI-1, R-EDGE-10: a person asks for a waveform at the page or by the API; the gateway captures and sends it, or
-/// its refusal is told in the reader's language; who asked is in the record of acts.
+/// R-UI-1, R-EDGE-10: a person asks for a waveform at the page or by the API; the gateway captures
+/// and sends it, or its refusal is told in the reader's language; who asked is in the record of
+/// acts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waveform_is_asked_for_and_comes_or_is_refused_by_the_gateway() {
     let name = "a_waveform_is_asked_for_and_comes_or_is_refused_by_the_gateway";
@@ -152,7 +154,8 @@ async fn a_waveform_is_asked_for_and_comes_or_is_refused_by_the_gateway() {
     let page = chain.page(BEARING, "en").await;
     assert!(page.contains("The waveform that was asked for is here"), "{page}");
 
-    // the last capture of the hour is for an alarm: the gateway says so, and the page in the reader's words
+    // the last capture of the hour is for an alarm: the gateway says so, and the page in the
+    // reader's words
     let key =
         page.split("name=\"form_key\" value=\"").nth(1).and_then(|rest| rest.split('"').next());
     let form = [("form_key", key.expect("a form")), ("by", "lee")];
@@ -220,7 +223,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Captures of a bearing: `number` of them, `seconds` long, an hour apart, of the noise of a struck outer race.
+/// Captures of a bearing: `number` of them, `seconds` long, an hour apart, of the noise of a struck
+/// outer race.
 fn put_captures(folder: &Path, numbers: std::ops::Range<u32>, bearing: &str) -> Vec<PathBuf> {
     let example = include_str!("../../config/examples/capture.json");
     let example: Value = serde_json::from_str(example).expect("json");
@@ -266,8 +270,9 @@ fn put_captures(folder: &Path, numbers: std::ops::Range<u32>, bearing: &str) -> 
         .collect()
 }
 
-/// R-EDGE-10, R-AGENT-11: a folder of captures is judged file by file, replayed in the order of time with rate, unit,
-/// speed and bearing of each document, and read by the back-test, with three commands and no option of the samples.
+/// R-EDGE-10, R-AGENT-11: a folder of captures is judged file by file, replayed in the order of
+/// time with rate, unit, speed and bearing of each document, and read by the back-test, with three
+/// commands and no option of the samples.
 #[test]
 fn a_folder_of_captures_is_analysed_replayed_and_back_tested() {
     let folder = tempfile::tempdir().expect("folder");

@@ -158,8 +158,8 @@ async fn what_came_while_the_agent_was_away_is_judged_when_it_is_back() {
     assert_eq!(client.heard_on("/notification").len(), 1, "told before, not again");
 }
 
-/// R-AGENT-9: a technician reports by MQTT what was found; it is kept, counted, and refused where nobody
-/// asked for it.
+/// R-AGENT-9: a technician reports by MQTT what was found; it is kept, counted, and refused where
+/// nobody asked for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follow_up_by_mqtt_is_kept_and_counted() {
     let name = "a_follow_up_by_mqtt_is_kept_and_counted";

@@ -1,5 +1,5 @@
-//! R-CHAT: the chat of the running service over HTTP, with a stand-in for a language model and without
-//! one. What is stored before the start is judged; no broker is needed.
+//! R-CHAT: the chat of the running service over HTTP, with a stand-in for a language model and
+//! without one. What is stored before the start is judged; no broker is needed.
 
 mod support;
 
@@ -128,7 +128,8 @@ async fn steps_come_one_after_the_other_and_then_the_answer() {
     plant.agent.stop().await.expect("stops");
 }
 
-/// R-CHAT-2: what was said in the first of twenty turns is known in the last, and not without the history.
+/// R-CHAT-2: what was said in the first of twenty turns is known in the last, and not without the
+/// history.
 #[tokio::test]
 async fn a_conversation_of_twenty_turns_knows_its_first_one() {
     let folder = tempfile::tempdir().expect("folder");

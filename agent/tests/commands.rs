@@ -241,7 +241,8 @@ fn the_check_tells_what_waits_for_a_model_in_the_loop() {
     }
 }
 
-/// R-AGENT-10: what staff would be told of recorded events, without a store and without telling anybody.
+/// R-AGENT-10: what staff would be told of recorded events, without a store and without telling
+/// anybody.
 #[test]
 fn notify_preview_tells_what_staff_would_be_told() {
     let events = format!("{}\n\n{}\n", numbered(1), numbered(2));
@@ -266,7 +267,8 @@ fn receiver(status: &'static str) -> String {
             let mut head = [0; 4096];
             let _part = stream.read(&mut head);
             let answer = format!(
-                "HTTP/1.1 {status}\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{{\"ok\":true}}"
+                "HTTP/1.1 {status}\r\ncontent-length: 11\r\nconnection: \
+                 close\r\n\r\n{{\"ok\":true}}"
             );
             let _sent = stream.write_all(answer.as_bytes());
         }
@@ -285,7 +287,8 @@ fn routed(folder: &Path, text: &str, url: &str) -> String {
          [[notify.webhook]]\nname = \"chat\"\ntemplate = \"hook.toml\"\nurl = \"{url}\"\n\
          [[notify.recipient]]\nname = \"kim\"\nhooks = [{{ hook = \"chat\", to = \"1\" }}]\n\
          [[notify.recipient]]\nname = \"lee\"\nhooks = [{{ hook = \"chat\", to = \"2\" }}]\n\
-         [[notify.rota]]\nname = \"duty\"\nshift = [{{ from = \"01:00\", to = \"00:00\", who = [\"kim\"] }}]\n\
+         [[notify.rota]]\nname = \"duty\"\nshift = [{{ from = \"01:00\", to = \"00:00\", who = \
+         [\"kim\"] }}]\n\
          [[notify.route]]\nname = \"pumps\"\nstep = [{{ to = [\"kim\"] }}]\n"
     );
     config(folder, &toml)
@@ -326,7 +329,8 @@ fn notify_test_sends_a_message_of_trial_and_says_what_came_back() {
     );
 }
 
-/// A broken template, a receiver that answers 500 and hours without anybody on duty are told by the check.
+/// A broken template, a receiver that answers 500 and hours without anybody on duty are told by the
+/// check.
 #[test]
 fn the_check_names_a_broken_hook_and_the_gaps_of_a_rota() {
     let folder = tempfile::tempdir().expect("folder");

@@ -37,7 +37,8 @@ async fn a_killed_agent_loses_nothing_and_does_nothing_twice() {
     let config = folder.path().join("agent.toml");
     let port = broker.port();
     let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n[notify]\ngroup_wait_s = 0.0\n"
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = \
+         [\"127.0.0.1:{port}\"]\n[notify]\ngroup_wait_s = 0.0\n"
     );
     std::fs::write(&config, text).expect("configuration");
     let mut client = Client::connect(port, "test", &["pdm/v1/+/+/+/notification"]).await;
@@ -91,7 +92,8 @@ async fn a_killed_agent_loses_nothing_and_does_nothing_twice() {
         .collect();
     ids.dedup();
     assert_eq!(ids.len(), 1, "a repeated delivery carries the same key");
-    // the last start may not have got as far as its signal handlers: one event more shows that it has
+    // the last start may not have got as far as its signal handlers: one event more shows that it
+    // has
     client.send(&[event(EVENTS + 1)]).await;
     while counts(&pool).await.is_none_or(|counts| counts.0 == wanted) {
         assert!(tokio::time::Instant::now() < deadline, "the last start stores nothing");

@@ -68,7 +68,8 @@ fn key_of(head: &str) -> String {
     header(head, "idempotency-key").expect("the header")
 }
 
-/// R-AGENT-10: a mail in both languages as text and as a page, with its report, through a real server.
+/// R-AGENT-10: a mail in both languages as text and as a page, with its report, through a real
+/// server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_alarm_reaches_a_mailbox_in_korean_and_english() {
     let name = "an_alarm_reaches_a_mailbox_in_korean_and_english";
@@ -164,8 +165,8 @@ async fn a_busy_receiver_gets_the_same_message_again_under_the_same_key() {
     assert_eq!((told.risk_level, told.reason), (RiskLevel::Warning, NotificationReason::Raised));
 }
 
-/// R-AGENT-10: a receiver that is not there for a while gets the alarm when it is back, although it is the
-/// only one and its answer is no promise to come back.
+/// R-AGENT-10: a receiver that is not there for a while gets the alarm when it is back, although it
+/// is the only one and its answer is no promise to come back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_receiver_that_was_not_found_gets_the_alarm_when_it_is_back() {
     let name = "a_receiver_that_was_not_found_gets_the_alarm_when_it_is_back";
@@ -185,8 +186,8 @@ async fn a_receiver_that_was_not_found_gets_the_alarm_when_it_is_back() {
     assert_eq!(requests.lock().expect("lock").len(), 2);
 }
 
-/// R-AGENT-10: what one hook refuses for good is told by the other, names the one that refused, is kept,
-/// and holds up nothing.
+/// R-AGENT-10: what one hook refuses for good is told by the other, names the one that refused, is
+/// kept, and holds up nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_receiver_refuses_for_good_is_told_elsewhere_and_stays_visible() {
     let name = "what_a_receiver_refuses_for_good_is_told_elsewhere_and_stays_visible";

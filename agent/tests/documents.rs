@@ -42,7 +42,8 @@ impl Plant {
         let folder = tempfile::tempdir().expect("folder");
         let text = format!(
             "[store]\n{store}\n[knowledge]\nstore = {{ sqlite = \"knowledge.db\" }}\n\
-             [broker]\naddresses = [\"127.0.0.1:{}\"]\n[notify]\ngroup_wait_s = 0.0\nrelated_within_min = 0.0\n\
+             [broker]\naddresses = [\"127.0.0.1:{}\"]\n[notify]\ngroup_wait_s = \
+             0.0\nrelated_within_min = 0.0\n\
              [reports]\nfolder = \"reports\"\n",
             broker.port()
         );

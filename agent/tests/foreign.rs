@@ -24,7 +24,7 @@ use pdm_shared::event::Event;
 use pdm_shared::text::Language;
 use pdm_tools::spec::statement::Statement;
 use pdm_tools::spec::template::Address;
-use pdm_tools::{Call, Catalogue, Means, Runtime, ToolSpec};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Runtime, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ const GUIDE: &str = include_str!("../../config/knowledge/equipment_manual/em-02.
 const RULES: &str = include_str!("../../config/diagnosis.toml");
 const EVENT: &str = include_str!("../../config/examples/event.json");
 static TOOLS: LazyLock<Runtime> =
-    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, Means::default()));
+    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, ExecutorResources::default()));
 
 /// Calls every shipped tool with these arguments; waits between attempts take no time.
 fn call(arguments: &Value) {
@@ -219,8 +219,8 @@ proptest! {
     }
 }
 
-/// R-AGENT-1: each is in the dead letters with topic, reason and its first 4 KiB, and the events after
-/// it are judged. What is larger than the agent takes is left out by the broker.
+/// R-AGENT-1: each is in the dead letters with topic, reason and its first 4 KiB, and the events
+/// after it are judged. What is larger than the agent takes is left out by the broker.
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_payloads_end_in_the_dead_letters_and_the_flow_goes_on() {
     let name = "hostile_payloads_end_in_the_dead_letters_and_the_flow_goes_on";

@@ -102,8 +102,8 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// R-AGENT-5: the 95th percentile of other judgements beside fifty runs that hang, as a ratio to that of an
-/// agent without a model, which judges the same windows in turn with it.
+/// R-AGENT-5: the 95th percentile of other judgements beside fifty runs that hang, as a ratio to
+/// that of an agent without a model, which judges the same windows in turn with it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: tests/run hanging"]
 async fn fifty_runs_that_hang_lose_nothing_and_their_cost_is_printed() {
@@ -145,8 +145,8 @@ async fn fifty_runs_that_hang_lose_nothing_and_their_cost_is_printed() {
         store.close().await;
     }
     print(&format!(
-        "{EVENTS} judgements, {hanging} model runs hanging: p95 {p95_beside:.1} ms, without a model \
-         {p95_alone:.1} ms, ratio {:.2} (asked: at most 1.2); 0 lost",
+        "{EVENTS} judgements, {hanging} model runs hanging: p95 {p95_beside:.1} ms, without a \
+         model {p95_alone:.1} ms, ratio {:.2} (asked: at most 1.2); 0 lost",
         p95_beside / p95_alone
     ));
 }

@@ -62,7 +62,8 @@ fn conclusion(risk: &str) -> Value {
         json!({
             "title": title, "evidence": ["frequency_domain.bpfo.snr_db"],
             "conclusion": { "ko": "외륜 결함선이 {frequency_domain.bpfo.snr_db} dB로 뚜렷하고 33시간 남음",
-                            "en": "The outer race line is clear at {frequency_domain.bpfo.snr_db} dB and 33 h are left" },
+                            "en": "The outer race line is clear at {frequency_domain.bpfo.snr_db} \
+                                dB and 33 h are left" },
         })
     };
     let titles = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
@@ -345,8 +346,8 @@ async fn a_critical_is_told_at_once_and_the_words_follow() {
     }
 }
 
-/// While one bearing waits for the model, every other is judged to its end; then its own events are judged
-/// in their order.
+/// While one bearing waits for the model, every other is judged to its end; then its own events are
+/// judged in their order.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bearing_that_waits_keeps_its_order_and_delays_no_other() {
     let name = "a_bearing_that_waits_keeps_its_order_and_delays_no_other";
@@ -391,8 +392,9 @@ async fn a_bearing_that_waits_keeps_its_order_and_delays_no_other() {
     }
 }
 
-/// Thirty bearings wait at once for a model that answers five of them: the others get the rules' judgement
-/// when their wait is over, every alarm is told once, and what the model says later comes beside.
+/// Thirty bearings wait at once for a model that answers five of them: the others get the rules'
+/// judgement when their wait is over, every alarm is told once, and what the model says later comes
+/// beside.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once() {
     let name = "many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once";
@@ -402,7 +404,8 @@ async fn many_bearings_that_wait_for_a_slow_model_are_all_judged_and_told_once()
         let model = gate.model(5);
         let mut settings = with_model(&place, folder.path(), &model);
         settings.judging.wait_s = 8.0;
-        // a request that the stand-in holds back is no failure of the model, however slow the machine is
+        // a request that the stand-in holds back is no failure of the model, however slow the
+        // machine is
         if let Some(reasoner) = &mut settings.reasoner {
             (reasoner.timeout_s, reasoner.per_event.seconds) = (600.0, 600.0);
         }

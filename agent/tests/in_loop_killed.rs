@@ -1,7 +1,7 @@
-//! R-AGENT-5: with a language model in the loop an agent that is killed (SIGKILL) while a judgement waits goes on
-//! with it: at every question to the model, and a moment after every answer. Nothing is lost, and nothing is
-//! told twice. The model is a stand-in that answers as scripted; what is stored before the start is judged,
-//! so no broker is needed.
+//! R-AGENT-5: with a language model in the loop an agent that is killed (SIGKILL) while a judgement
+//! waits goes on with it: at every question to the model, and a moment after every answer. Nothing
+//! is lost, and nothing is told twice. The model is a stand-in that answers as scripted; what is
+//! stored before the start is judged, so no broker is needed.
 
 #[path = "support/asked.rs"]
 mod asked;
@@ -42,8 +42,8 @@ async fn alarms(store: &Store) -> usize {
 
 #[tokio::test]
 async fn a_killed_agent_goes_on_with_the_judgement_that_waits_at_every_step() {
-    // after so many answers of the model it is killed: at the next question, or so many ms after an answer;
-    // the last answer makes the judgement
+    // after so many answers of the model it is killed: at the next question, or so many ms after an
+    // answer; the last answer makes the judgement
     let at_questions = (0..3).map(|answers| (answers, None));
     let after_answers = (1..=3).flat_map(|answers| [0, 5, 20, 60].map(|ms| (answers, Some(ms))));
     for (answers, pause_ms) in at_questions.chain(after_answers) {

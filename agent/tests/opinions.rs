@@ -1,5 +1,5 @@
-//! R-AGENT-5: a language model beside the expert, in the running service. The model is a stand-in that
-//! answers as scripted; every request is held to the published form.
+//! R-AGENT-5: a language model beside the expert, in the running service. The model is a stand-in
+//! that answers as scripted; every request is held to the published form.
 
 mod support;
 
@@ -108,7 +108,8 @@ async fn an_opinion_agrees_raises_or_lowers_and_never_changes_what_the_rules_tel
         let episode = store.episodes().episode(&fault.key()).await.expect("read");
         let alarm = episode.and_then(|one| one.alarm).expect("an alarm");
         assert_eq!(alarm.risk, RiskLevel::Warning, "the alarm stands as the rules raised it");
-        // staff hears of a higher risk, by a message of its own, and the topic gets the new diagnosis
+        // staff hears of a higher risk, by a message of its own, and the topic gets the new
+        // diagnosis
         support::until("the diagnosis with its opinion", 20, || {
             client.heard_on("/diagnosis").iter().any(|text| text.contains("second_opinion"))
         })

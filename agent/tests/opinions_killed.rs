@@ -1,6 +1,6 @@
-//! R-AGENT-5: an agent that is killed (SIGKILL) in the midst of a second opinion goes on with it: at every
-//! question to the model, and a moment after every answer. The model is a stand-in that answers as scripted;
-//! what is stored before the start is judged, so no broker is needed.
+//! R-AGENT-5: an agent that is killed (SIGKILL) in the midst of a second opinion goes on with it:
+//! at every question to the model, and a moment after every answer. The model is a stand-in that
+//! answers as scripted; what is stored before the start is judged, so no broker is needed.
 
 #[path = "support/asked.rs"]
 mod asked;
@@ -31,7 +31,8 @@ async fn opinion_on(store: &Store, event: &Event) -> SecondOpinion {
 
 #[tokio::test]
 async fn a_killed_agent_goes_on_with_the_opinion_at_every_step() {
-    // after so many answers of the model it is killed: at the next question, or so many ms after an answer
+    // after so many answers of the model it is killed: at the next question, or so many ms after an
+    // answer
     let at_questions = (0..3).map(|answers| (answers, None));
     let after_answers = (1..=3).flat_map(|answers| [0, 10].map(|ms| (answers, Some(ms))));
     for (answers, pause_ms) in at_questions.chain(after_answers) {

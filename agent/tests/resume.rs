@@ -26,7 +26,7 @@ use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_store::{Incoming, Store};
-use pdm_tools::{Catalogue, Means, Runtime, mcp};
+use pdm_tools::{Catalogue, ExecutorResources, Runtime, mcp};
 use serde_json::Value;
 use sqlx::Row as _;
 
@@ -103,8 +103,10 @@ async fn judging(folder: &Path, points: Arc<Points>) -> (Judging, Store) {
     let store = Store::open_sqlite(&folder.join("agent.db")).await.expect("opens");
     store.migrate().await.expect("migrated");
     let knowledge = Knowledge::open(&KnowledgeSettings::embedded_in(folder)).await.expect("opens");
-    let means =
-        Means { knowledge: Some(Arc::new(SearchedKnowledge(knowledge))), ..Means::default() };
+    let means = ExecutorResources {
+        knowledge: Some(Arc::new(SearchedKnowledge(knowledge))),
+        ..ExecutorResources::default()
+    };
     let (catalogue, problems) = Catalogue::shipped();
     assert!(problems.is_empty(), "{problems:?}");
     let tools = mcp::in_process(Arc::new(Runtime::new(catalogue, means))).await;

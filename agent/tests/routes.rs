@@ -1,5 +1,5 @@
-//! An alarm on its way along a route, through the whole agent: over a restart, with one key a message.
-//! The messenger is a stand-in that writes down what it is asked.
+//! An alarm on its way along a route, through the whole agent: over a restart, with one key a
+//! message. The messenger is a stand-in that writes down what it is asked.
 
 mod support;
 
@@ -139,7 +139,8 @@ fn routed(folder: &std::path::Path, url: &str) -> NotifySettings {
          [[notify.webhook]]\nname = \"chat\"\ntemplate = \"stand-in.toml\"\nurl = \"{url}\"\n\
          language = \"en\"\n\
          [[notify.recipient]]\nname = \"kim\"\nhooks = [{{ hook = \"chat\", to = \"010-kim\" }}]\n\
-         [[notify.recipient]]\nname = \"choi\"\nhooks = [{{ hook = \"chat\", to = \"010-choi\" }}]\n\
+         [[notify.recipient]]\nname = \"choi\"\nhooks = [{{ hook = \"chat\", to = \"010-choi\" \
+         }}]\n\
          [[notify.rota]]\nname = \"duty\"\nshift = [{{ who = [\"kim\"] }}]\n\
          [[notify.route]]\nname = \"pumps\"\nequipment = [\"P-*\"]\n\
          step = [{{ to = [\"duty\"] }}, {{ after_minutes = 30, to = [\"choi\"] }}]\n"
@@ -229,7 +230,8 @@ async fn listens(client: &mut Client, folder: &Path) {
     panic!("the agent stores nothing");
 }
 
-/// R-AGENT-10: each alarm under one key, over kills and lost answers. `PDM_KILLS` is the number of kills.
+/// R-AGENT-10: each alarm under one key, over kills and lost answers. `PDM_KILLS` is the number of
+/// kills.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_agent_tells_each_alarm_under_one_key() {
     let name = "a_killed_agent_tells_each_alarm_under_one_key";
@@ -239,11 +241,13 @@ async fn a_killed_agent_tells_each_alarm_under_one_key() {
     let (url, service) = alimtalk().await;
     let config = folder.path().join("agent.toml");
     let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[reports]\noff = true\n\
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[reports]\noff \
+         = true\n\
          [notify]\ngroup_wait_s = 0.0\nrelated_within_min = 0.0\nrepeat_after_h = 0.0\n\
          [[notify.webhook]]\nname = \"talk\"\npreset = \"nhn-alimtalk\"\nurl = \"{url}\"\n\
          values = {{ app_key = \"a\", sender_key = \"s\", template_code = \"t\" }}\n\
-         secrets = {{ secret_key = {{ file = \"key\" }} }}\nto = \"01012345678\"\nlanguage = \"en\"\n",
+         secrets = {{ secret_key = {{ file = \"key\" }} }}\nto = \"01012345678\"\nlanguage = \
+         \"en\"\n",
         broker.port()
     );
     std::fs::write(folder.path().join("key"), "s3cret").expect("a key");
@@ -289,8 +293,9 @@ async fn a_killed_agent_tells_each_alarm_under_one_key() {
     agent.kill();
 }
 
-/// Two machines run at a load that was never run before: staff reads of both in one message, at the time of the
-/// day's changes, also where the agent was started anew in between; the broker's topic hears at once.
+/// Two machines run at a load that was never run before: staff reads of both in one message, at the
+/// time of the day's changes, also where the agent was started anew in between; the broker's topic
+/// hears at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operating_changes_of_two_machines_arrive_as_one_message_of_the_day() {
     let name = "operating_changes_of_two_machines_arrive_as_one_message_of_the_day";

@@ -18,8 +18,9 @@ fn typed(arguments: &[&str]) -> Output {
 }
 
 /// R-AGENT-3, -6, -12: every sequence ends with the expected risk and stage; normal events use no
-/// tool; acceleration is always researched in at least two rounds; report and work order are written
-/// where they are due and nowhere else; no figure of a judgement or document is without a source.
+/// tool; acceleration is always researched in at least two rounds; report and work order are
+/// written where they are due and nowhere else; no figure of a judgement or document is without a
+/// source.
 #[test]
 fn every_scenario_ends_as_a_reliability_engineer_expects() {
     let output = typed(&["scenario", "run", "--json"]);
@@ -46,9 +47,9 @@ fn every_scenario_ends_as_a_reliability_engineer_expects() {
     assert!(2 * of("of") >= of("all") && of("all") > 0, "{kpis:#}");
 }
 
-/// The same over events that the edge made from simulated runs. Three runs whose element the edge does
-/// not name are told as such; nothing sound is alarmed, no other element is named, and every failure
-/// ends at Warning or worse and at stage 3 or 4.
+/// The same over events that the edge made from simulated runs. Three runs whose element the edge
+/// does not name are told as such; nothing sound is alarmed, no other element is named, and every
+/// failure ends at Warning or worse and at stage 3 or 4.
 #[test]
 fn sequences_that_the_edge_made_are_judged_by_the_truth_of_their_run() {
     let output = typed(&["scenario", "run", "config/scenarios/edge", "--json"]);
@@ -164,7 +165,8 @@ fn a_trace_of_an_unknown_event_is_refused() {
     assert_eq!(typed(&["trace", "P-101", "--config", &config]).status.code(), Some(64));
 }
 
-/// A language model of a script: looks up twice, then concludes this risk, whatever it is asked about.
+/// A language model of a script: looks up twice, then concludes this risk, whatever it is asked
+/// about.
 fn always(risk: &str, request: &Value) -> ModelReply {
     let messages = request["messages"].as_array().expect("messages");
     let looked_up = messages.iter().filter(|message| message["role"] == "tool").count();
@@ -212,8 +214,8 @@ fn diagnoses(all: &Value) -> Vec<Value> {
     events.iter().map(|event| event["diagnosis"].clone()).collect()
 }
 
-/// R-AGENT-5: the same risks with a model as without one; where it agrees nothing is said, where it does
-/// not the disagreement is shown.
+/// R-AGENT-5: the same risks with a model as without one; where it agrees nothing is said, where it
+/// does not the disagreement is shown.
 #[test]
 fn a_scenario_with_a_scripted_model_keeps_its_risks_and_shows_where_the_model_differs() {
     let model = ModelStandIn::answering(|request| always("Warning", request));
@@ -250,9 +252,10 @@ fn a_scenario_with_a_scripted_model_keeps_its_risks_and_shows_where_the_model_di
     assert!(told.contains(&line) && told.contains("The language model sees"), "{told}");
 }
 
-/// R-AGENT-5: in the loop the model's verdict becomes the judgement, with the rules as its floor. Where it agrees
-/// the judgement is the same; a Critical by rules waits for nobody and is not lowered; what it raises is raised,
-/// so that the scenario ends otherwise than expected and says so.
+/// R-AGENT-5: in the loop the model's verdict becomes the judgement, with the rules as its floor.
+/// Where it agrees the judgement is the same; a Critical by rules waits for nobody and is not
+/// lowered; what it raises is raised, so that the scenario ends otherwise than expected and says
+/// so.
 #[test]
 fn a_scenario_with_the_model_in_the_loop_is_raised_by_it_and_never_lowered() {
     let alone = diagnoses(&played(&[], 0));

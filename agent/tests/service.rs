@@ -1,4 +1,5 @@
-//! The running service as others use it: its tools, its knowledge base, what they may and may not do.
+//! The running service as others use it: its tools, its knowledge base, what they may and may not
+//! do.
 
 mod support;
 
@@ -187,7 +188,8 @@ async fn with_a_token_nothing_but_health_is_answered_without_it() {
     let token = folder.path().join("token");
     token_in(folder.path());
     let config = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[http]\nlisten = \"127.0.0.1:0\"\n\
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n[http]\nlisten \
+         = \"127.0.0.1:0\"\n\
          token = {{ file = \"token\" }}\n",
         free_port()
     )

@@ -205,7 +205,8 @@ fn looks_up_then_ends(request: &serde_json::Value) -> ModelReply {
     ModelReply::Calls(vec![("conclude".to_owned(), conclusion)])
 }
 
-/// Checks the spans of an opinion or an answer: two questions to the model and one call, with their tokens.
+/// Checks the spans of an opinion or an answer: two questions to the model and one call, with their
+/// tokens.
 fn is_run_of(spans: &[Span], run: &str, outcome: &str) {
     let name = format!("invoke_agent {run}");
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
@@ -230,8 +231,9 @@ fn is_run_of(spans: &[Span], run: &str, outcome: &str) {
     }
 }
 
-/// R-AGENT-12: an opinion and an answer of the chat are runs of an agent, with their questions to the model,
-/// their calls and their tokens, by OpenTelemetry's conventions; cost and time are metrics.
+/// R-AGENT-12: an opinion and an answer of the chat are runs of an agent, with their questions to
+/// the model, their calls and their tokens, by OpenTelemetry's conventions; cost and time are
+/// metrics.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_opinion_and_an_answer_have_spans_with_their_questions_calls_and_tokens() {
     let name = "an_opinion_and_an_answer_have_spans_with_their_questions_calls_and_tokens";
@@ -244,7 +246,8 @@ async fn an_opinion_and_an_answer_have_spans_with_their_questions_calls_and_toke
     let (http, address) = (free_port(), model.base_url());
     let text = std::fs::read_to_string(&file).expect("read");
     let more = format!(
-        "[http]\nlisten = \"127.0.0.1:{http}\"\n[reasoner]\nbase_url = {address:?}\ndialect = \"native\"\n"
+        "[http]\nlisten = \"127.0.0.1:{http}\"\n[reasoner]\nbase_url = {address:?}\ndialect = \
+         \"native\"\n"
     );
     std::fs::write(&file, text + &more).expect("written");
     let mut agent = Child::start(command.stdout(Stdio::null()).stderr(Stdio::null()));

@@ -75,7 +75,8 @@ fn configure(
         )
     });
     let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{port}\"]\n[broker.tls]\nca = \"{}\"\n\
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = \
+         [\"127.0.0.1:{port}\"]\n[broker.tls]\nca = \"{}\"\n\
          {pair}[intake]\nreceipt_after_s = 0.05\n",
         authority.path(ca).display()
     );

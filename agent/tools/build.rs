@@ -1,5 +1,5 @@
-//! Writes the table of the packs that come with the program: every file of `config/packs/`, by pack and
-//! by its path in it.
+//! Writes the table of the packs that come with the program: every file of `config/packs/`, by pack
+//! and by its path in it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut files = Vec::new();
     below(&packs, &mut files)?;
     let mut text = String::from(
-        "/// Pack, path below its folder and text of each file.\nconst FILES: &[(&str, &str, &str)] = &[\n",
+        "/// Pack, path below its folder and text of each file.\nconst FILES: &[(&str, &str, \
+         &str)] = &[\n",
     );
     for file in files {
         let inside = file.strip_prefix(&packs)?.to_string_lossy().replace('\\', "/");

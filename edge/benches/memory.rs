@@ -32,8 +32,8 @@ const LONGEST: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(50);
 /// Budget that keeps 60 s of the 8 channels, 10⁶ bytes.
 const MINUTE_MB: u64 = 35;
-/// Rounds of a comparison, of which the median counts: other programs disturb single ones. Which comes first
-/// changes from round to round.
+/// Rounds of a comparison, of which the median counts: other programs disturb single ones. Which
+/// comes first changes from round to round.
 const ROUNDS: usize = 7;
 
 /// How much is measured.
@@ -109,8 +109,8 @@ fn program() -> std::path::PathBuf {
         .map_or_else(|| env!("CARGO_BIN_EXE_pdm-edge").into(), std::path::PathBuf::from)
 }
 
-/// Starts the program over `events` that wait, and looks until they are gone and `afterwards` has passed; `None`
-/// where there is no broker.
+/// Starts the program over `events` that wait, and looks until they are gone and `afterwards` has
+/// passed; `None` where there is no broker.
 async fn measure(events: u64, budget_mb: Option<u64>, afterwards: Duration) -> Option<Measured> {
     let broker = Mosquitto::start("bench memory", Persistence::Memory)?;
     let folder = tempfile::tempdir().expect("folder");
@@ -173,7 +173,8 @@ impl Size {
 #[expect(clippy::print_stdout, reason = "the figures are what a benchmark is for")]
 fn print(events: u64, budget_mb: Option<u64>, measured: &Measured) {
     println!(
-        "{CHANNELS} channels at {RATE_HZ} Hz, live; {events} events of backlog drained after {:.1} s",
+        "{CHANNELS} channels at {RATE_HZ} Hz, live; {events} events of backlog drained after {:.1} \
+         s",
         measured.drained_s
     );
     match budget_mb {
@@ -211,7 +212,8 @@ async fn compare(events: u64, budget_mb: u64, size: Size) {
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "delivery with / without newest samples: median of {rounds} {:.3}, of the best rounds {:.3}",
+        "delivery with / without newest samples: median of {rounds} {:.3}, of the best rounds \
+         {:.3}",
         ratios[rounds / 2],
         best[1] / best[0]
     );

@@ -3,13 +3,16 @@
 //! `POST /capture/EQUIPMENT/BEARING`, which captures its waveform.
 //!
 //! [`Access`] authorizes requests. With a token every request needs the token. On loopback without
-//! a token every program may read, and programs of this machine may relearn and capture, but not web pages.
+//! a token every program may read, and programs of this machine may relearn and capture, but not
+//! web pages.
 //!
-//! `/livez` answers 200 while the process works. `/healthz` answers 200 if no part of the process has failed and events can be written to the
-//! spool, `/readyz` if the spool can be read too. `/healthz` says `degraded` with the reason, and
-//! 200, while the agent's receipts cannot be believed, something is wrong with a source or the broker does not
-//! take events whole, and 503 while the broker ends the connection again and again. An unreachable broker makes neither of them fail: no event is lost meanwhile, and a restart
-//! of the gateway would not bring the broker back.
+//! `/livez` answers 200 while the process works. `/healthz` answers 200 if no part of the process
+//! has failed and events can be written to the spool, `/readyz` if the spool can be read too.
+//! `/healthz` says `degraded` with the reason, and 200, while the agent's receipts cannot be
+//! believed, something is wrong with a source or the broker does not take events whole, and 503
+//! while the broker ends the connection again and again. An unreachable broker makes neither of
+//! them fail: no event is lost meanwhile, and a restart of the gateway would not bring the broker
+//! back.
 
 mod announced;
 mod log;

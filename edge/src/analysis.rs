@@ -102,8 +102,8 @@ pub struct Judged {
 
 /// Judges a recording, compared with a sound one if there is one.
 ///
-/// A speed that the sound one taught takes the place of the stated one where the recording shows none of its
-/// own, as in the service: two recordings of one machine may be of two loads.
+/// A speed that the sound one taught takes the place of the stated one where the recording shows
+/// none of its own, as in the service: two recordings of one machine may be of two loads.
 ///
 /// # Errors
 /// [`DiagnoseError`] for samples that cannot be measured with this machine, such as a rate that is
@@ -140,12 +140,14 @@ pub fn judge(
     Ok(Judged { event, findings })
 }
 
-/// Level, g RMS, velocity, mm/s RMS, and raw kurtosis below all of which a recording shows no machine in service.
-/// IMS shows 0.002 g when stopped; 0.1 mm/s is a fourteenth of the lowest limit of zone A (ISO 20816-3), and
-/// noise has a kurtosis of 3. A slow machine is as quiet: with impacts or lines it is judged.
+/// Level, g RMS, velocity, mm/s RMS, and raw kurtosis below all of which a recording shows no
+/// machine in service. IMS shows 0.002 g when stopped; 0.1 mm/s is a fourteenth of the lowest limit
+/// of zone A (ISO 20816-3), and noise has a kurtosis of 3. A slow machine is as quiet: with impacts
+/// or lines it is judged.
 const SILENT: (f64, f64, f64) = (0.002, 0.1, 4.0);
 
-/// Whether nothing was measured that a verdict can rest on: a dead sensor, or a machine that stands.
+/// Whether nothing was measured that a verdict can rest on: a dead sensor, or a machine that
+/// stands.
 fn is_silent(channel: &ReadChannel, found: &Findings) -> bool {
     let time = time_block(channel, Some(found));
     let is_open = found.dominant.is_none() && found.undetermined.is_none();
@@ -178,7 +180,8 @@ pub enum BaselineError {
     },
     /// It was sampled slower than what is to be judged.
     #[error(
-        "no baseline, sampled at {got_hz} Hz, the recording at {needed_hz} Hz: a baseline needs at least the \
+        "no baseline, sampled at {got_hz} Hz, the recording at {needed_hz} Hz: a baseline needs at \
+         least the \
          rate of the recording that it is for"
     )]
     TooSlow {
@@ -192,8 +195,8 @@ pub enum BaselineError {
     Diagnose(#[from] DiagnoseError),
 }
 
-/// Returns the past of the recording that a person calls sound, for recordings at `rate`, and the speed that it
-/// teaches; without either where that recording names a part itself.
+/// Returns the past of the recording that a person calls sound, for recordings at `rate`, and the
+/// speed that it teaches; without either where that recording names a part itself.
 ///
 /// # Errors
 /// [`BaselineError`].
@@ -237,7 +240,8 @@ pub fn baseline(
 /// The note on a speed that a sound recording taught.
 fn speed_note(stated: Rpm, learnt: Rpm) -> String {
     format!(
-        "its shaft lines give {:.1} rpm in place of the stated {}; a recording that shows no speed of its own is \
+        "its shaft lines give {:.1} rpm in place of the stated {}; a recording that shows no speed \
+         of its own is \
          judged at that speed",
         learnt.get(),
         stated.get()
@@ -356,7 +360,8 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         let flags: Vec<&str> = quality.signal.flags.iter().map(|&flag| flag_words(flag)).collect();
         format!("the signal cannot be judged: {}", flags.join(", "))
     } else {
-        "no signal of a machine that runs: the machine stands, or the sensor does not measure; check that it ran, \
+        "no signal of a machine that runs: the machine stands, or the sensor does not measure; \
+         check that it ran, \
          and sensor, cable and scale"
             .to_owned()
     };

@@ -1,17 +1,18 @@
 //! Captured waveforms: the newest samples of each point in memory, and files of them when something
 //! happens.
 //!
-//! Beside the flow: the threads that measure hand every block to a [`Tap`] before it is cut into windows,
-//! and every window's event after it was judged. One thread keeps a ring a point (24 bits, coded as FLAC does, within
-//! a budget of bytes for all), sees what makes a capture, waits for its last samples and writes the files.
+//! Beside the flow: the threads that measure hand every block to a [`Tap`] before it is cut into
+//! windows, and every window's event after it was judged. One thread keeps a ring a point (24 bits,
+//! coded as FLAC does, within a budget of bytes for all), sees what makes a capture, waits for its
+//! last samples and writes the files.
 //!
 //! ```text
 //! measurer ─ block, event ─► inbox (4 MiB, drop or wait) ─► rings ─► WAV + pdm.capture/1
 //!                                  demand ─►                  └ triggers, budget an hour
 //! ```
 //! Invariants: nothing of this holds up or loses an event; samples are on flash only as a capture;
-//! samples are those of the source (the module `grid` says what 24 bits keep); what was refused or lost
-//! is logged, counted and shown in the health.
+//! samples are those of the source (the module `grid` says what 24 bits keep); what was refused or
+//! lost is logged, counted and shown in the health.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,7 +132,8 @@ impl CapturePoint {
     }
 }
 
-/// Captures that are being set up: sources are added as they are opened, then the thread is started.
+/// Captures that are being set up: sources are added as they are opened, then the thread is
+/// started.
 #[derive(Debug)]
 pub struct CaptureStart {
     settings: CaptureSettings,

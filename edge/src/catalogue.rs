@@ -2,9 +2,9 @@
 //!
 //! `config/bearings.toml` is part of the program; a file of the same form adds entries or replaces
 //! those of the same id. [`entry`] reads a file, [`designation`] takes a typed name apart,
-//! [`estimate`] holds the formula of the entries whose makers print no rolling elements. Invariants:
-//! every entry has a source; no two entries of a file answer to one name; orders come from the geometry
-//! where there is one; a name is never taken for another bearing.
+//! [`estimate`] holds the formula of the entries whose makers print no rolling elements.
+//! Invariants: every entry has a source; no two entries of a file answer to one name; orders come
+//! from the geometry where there is one; a name is never taken for another bearing.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -20,7 +20,8 @@ use designation::{Designation, plain};
 use entry::Form;
 pub use estimate::{Estimate, Family, Size};
 
-/// The catalogue that the program carries, read once: a list of recordings asks for it in every row.
+/// The catalogue that the program carries, read once: a list of recordings asks for it in every
+/// row.
 static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::parse(Path::new("bearings.toml"), include_str!("../../config/bearings.toml"))
         .expect("the built-in catalogue is checked by a test")
@@ -116,8 +117,8 @@ pub struct Catalogue {
 /// A name that the catalogue does not have. The caller shows it to the person who typed it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown bearing {name:?}: {reason}; near are {near}; `pdm-edge bearings` lists all {known}, or give \
-     its four orders"
+    "unknown bearing {name:?}: {reason}; near are {near}; `pdm-edge bearings` lists all {known}, \
+     or give its four orders"
 )]
 pub struct UnknownBearing {
     name: String,
@@ -132,8 +133,8 @@ impl Catalogue {
         BUILT_IN.clone()
     }
 
-    /// The built-in catalogue with the entries of `path` added; those of the same id replace it. An entry
-    /// of `path` may be of a family of the built-in catalogue.
+    /// The built-in catalogue with the entries of `path` added; those of the same id replace it. An
+    /// entry of `path` may be of a family of the built-in catalogue.
     ///
     /// # Errors
     /// [`ConfigError`] with file, line or key and what is allowed.
@@ -191,9 +192,10 @@ impl Catalogue {
         &self.families
     }
 
-    /// The bearing of this name. Case, spaces and hyphens do not matter, nor a maker's name before it and
-    /// suffixes behind it that leave the rolling elements as they are (`SKF 6205-2RS1/C3`); a housing unit
-    /// is its insert (`UCP205`). A suffix that is not understood is an error: it may be another bearing.
+    /// The bearing of this name. Case, spaces and hyphens do not matter, nor a maker's name before
+    /// it and suffixes behind it that leave the rolling elements as they are (`SKF 6205-2RS1/C3`);
+    /// a housing unit is its insert (`UCP205`). A suffix that is not understood is an error: it may
+    /// be another bearing.
     ///
     /// # Errors
     /// [`UnknownBearing`] with the nearest names.

@@ -96,7 +96,8 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(written.map_err(|e| Failure::new(Exit::Io, e))?)
 }
 
-/// Prints a line on the input of a command to standard error, so that standard output stays the result.
+/// Prints a line on the input of a command to standard error, so that standard output stays the
+/// result.
 #[expect(clippy::print_stderr, reason = "how an input was read goes to the person at the terminal")]
 pub(crate) fn note(line: &str) {
     eprintln!("pdm-edge: {line}");

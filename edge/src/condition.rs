@@ -172,9 +172,9 @@ impl Monitor {
         }
     }
 
-    /// Notes for the windows that follow whether another series says that it is this bearing that changes: its
-    /// defect lines alarm, or it rises at once and alone among its like. A historian's level then needs no
-    /// least effect.
+    /// Notes for the windows that follow whether another series says that it is this bearing that
+    /// changes: its defect lines alarm, or it rises at once and alone among its like. A historian's
+    /// level then needs no least effect.
     pub const fn single_out(&mut self, is_so: bool) {
         self.is_singled_out = is_so;
     }

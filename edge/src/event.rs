@@ -1,4 +1,5 @@
-//! Putting the event together: measurement and judgement of one window in the words of the contract.
+//! Putting the event together: measurement and judgement of one window in the words of the
+//! contract.
 //!
 //! Seventh stage of the flow. Everything was measured before; nothing is computed here but the
 //! length of the window. Invariant: an event that leaves here satisfies [`Event::check`] once the

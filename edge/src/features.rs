@@ -95,8 +95,8 @@ pub fn thorough_block(findings: &Findings) -> FrequencyDomain {
     }
 }
 
-/// [`thorough_block`] of a bearing whose orders may be an estimate: then it says so, and a name that the
-/// estimate's tolerance makes ambiguous is withdrawn.
+/// [`thorough_block`] of a bearing whose orders may be an estimate: then it says so, and a name
+/// that the estimate's tolerance makes ambiguous is withdrawn.
 pub fn judged_block(
     findings: &Findings,
     orders: &DefectOrders,
@@ -109,13 +109,14 @@ pub fn judged_block(
     }
 }
 
-/// A hint where lines stand at an order that no part of the bearing has, but one of the catalogue has.
+/// A hint where lines stand at an order that no part of the bearing has, but one of the catalogue
+/// has.
 fn wrong_bearing(order: f64) -> Option<String> {
     let fitting = catalogue::races_at(order, 3);
     (!fitting.is_empty()).then(|| {
         format!(
-            "lines at {order:.3} times the shaft speed fit no part of the configured bearing: is another \
-             one built in? They would be of {}",
+            "lines at {order:.3} times the shaft speed fit no part of the configured bearing: is \
+             another one built in? They would be of {}",
             fitting.join(", ")
         )
     })
@@ -208,7 +209,8 @@ fn four_digits(amplitude: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A wrong bearing in the configuration: the order of a 6203's outer race is told with its name.
+    /// A wrong bearing in the configuration: the order of a 6203's outer race is told with its
+    /// name.
     #[test]
     fn lines_of_another_bearing_are_told_with_those_that_have_them() {
         let words = wrong_bearing(3.0543).expect("a 6203's");

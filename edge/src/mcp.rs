@@ -1,8 +1,8 @@
-//! The edge's judgement of series for other programs: an MCP server on standard input and output with
-//! the tool `judge_series`. The agent's side asks it, because the agent never computes.
+//! The edge's judgement of series for other programs: an MCP server on standard input and output
+//! with the tool `judge_series`. The agent's side asks it, because the agent never computes.
 //!
-//! Invariants: nothing is kept between calls; arguments are bounded before they are computed with; a
-//! wrong argument is a tool error that names it.
+//! Invariants: nothing is kept between calls; arguments are bounded before they are computed with;
+//! a wrong argument is a tool error that names it.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn refusal(reason: &str) -> CallToolResponse {
 /// The arguments of the tool.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct HistoryArguments {
     title: String,
     samples: Samples,
     #[serde(default)]
@@ -99,7 +99,7 @@ struct Asked {
 }
 
 fn judged(arguments: Value) -> Result<(Value, String), String> {
-    let asked: Asked =
+    let asked: HistoryArguments =
         serde_json::from_value(arguments).map_err(|error| format!("wrong arguments: {error}"))?;
     if asked.title.chars().count() > MAX_TITLE {
         return Err(format!("title: is longer than {MAX_TITLE} characters"));
@@ -177,7 +177,8 @@ fn tool() -> Tool {
             "embedding": { "type": "array", "items": { "type": "number" } },
             "figure_png_base64": { "type": "string" }
         },
-        "required": ["verdict", "findings", "figures", "trend", "nearest", "embedding", "figure_png_base64"]
+        "required": ["verdict", "findings", "figures", "trend", "nearest", "embedding",
+            "figure_png_base64"]
     });
     let object = |schema: Value| schema.as_object().cloned().unwrap_or_default();
     Tool::new(
@@ -206,11 +207,13 @@ mod tests {
                 "at_s.1 is not after",
             ),
             (
-                json!({"title": "t", "samples": {"at_s": [0, 1, 2, 1_000_000_000], "values": [1.0, 1.0, 1.0, 1.0]}}),
+                json!({"title": "t", "samples": {"at_s": [0, 1, 2, 1_000_000_000],
+                    "values": [1.0, 1.0, 1.0, 1.0]}}),
                 "at most 20000",
             ),
             (
-                json!({"title": "t", "samples": {"at_s": [i64::MIN, i64::MAX], "values": [1.0, 1.0]}}),
+                json!({"title": "t",
+                    "samples": {"at_s": [i64::MIN, i64::MAX], "values": [1.0, 1.0]}}),
                 "",
             ),
             (

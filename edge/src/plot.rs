@@ -1,4 +1,5 @@
-//! Spectra with marked defect frequencies, for the terminal and as PNG, and a station's series as PNG.
+//! Spectra with marked defect frequencies, for the terminal and as PNG, and a station's series as
+//! PNG.
 
 use pdm_dsp::{Findings, Spectrum};
 use pdm_shared::fault::Fault;

@@ -88,13 +88,14 @@ impl fmt::Display for SpoolTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Disk => {
-                "the spool cannot be written: its disk is full, fails or is read-only; make room, no \
-                 restart is needed"
+                "the spool cannot be written: its disk is full, fails or is read-only; make room, \
+                 no restart is needed"
             }
             Self::Damaged => "the spool is damaged and cannot be replaced; check its disk",
             Self::Moved => {
-                "another file was put in the place of the spool while it was open: what waits is sent, \
-                 and what is not sent before the gateway stops is lost; put the spool's file back"
+                "another file was put in the place of the spool while it was open: what waits is \
+                 sent, and what is not sent before the gateway stops is lost; put the spool's file \
+                 back"
             }
             Self::Other => "the spool takes no event; the log of the gateway tells why",
         })
@@ -117,17 +118,18 @@ impl fmt::Display for BrokerTrouble {
         match self {
             Self::ThrownOut => f.write_str(
                 "the broker ends the connection again and again soon after it took it: another \
-                 client uses this gateway's client id (two gateways of one name, or a copy), or the \
-                 broker's access rules refuse what it sends; events wait in the spool",
+                 client uses this gateway's client id (two gateways of one name, or a copy), or \
+                 the broker's access rules refuse what it sends; events wait in the spool",
             ),
             Self::Declined => f.write_str(
-                "the broker refuses this gateway's events: its access rules have to let the gateway write \
-                 its event topics, or its quota is used up; events stay in the spool",
+                "the broker refuses this gateway's events: its access rules have to let the \
+                 gateway write its event topics, or its quota is used up; events stay in the \
+                 spool",
             ),
             Self::NoReceipts => f.write_str(
                 "the broker acknowledges events and no receipt of the agent covers them: the agent \
-                 is away, or the broker's access rules drop what this gateway sends (MQTT 3.1.1 does \
-                 not say so); events stay in the spool",
+                 is away, or the broker's access rules drop what this gateway sends (MQTT 3.1.1 \
+                 does not say so); events stay in the spool",
             ),
         }
     }

@@ -84,7 +84,8 @@ pub struct Publisher {
     clock: SharedClock,
     progress: watch::Sender<Progress>,
     limit: Mutex<PacketLimit>,
-    /// How often in a row the broker refused a state, or ended a young connection with one in flight.
+    /// How often in a row the broker refused a state, or ended a young connection with one in
+    /// flight.
     states_refused: AtomicU8,
     remarks: Remarks,
     /// Where demands for captures go; `None`: nothing is captured.
@@ -97,8 +98,8 @@ pub struct Publisher {
 /// connecting may take (`link::CONNECT_TIMEOUT_S`), so an attempt that timed out does not count.
 const STEADY: Duration = Duration::from_secs(10);
 
-/// How often in a row the broker refuses a state before none is published until the program's next start. Chosen: once may
-/// be a quota, and nothing is judged by a state.
+/// How often in a row the broker refuses a state before none is published until the program's next
+/// start. Chosen: once may be a quota, and nothing is judged by a state.
 const STATES_REFUSED: u8 = 3;
 
 /// Shortest wait after a broker refused credentials, certificate or client identity. Nothing
@@ -210,8 +211,8 @@ impl Publisher {
         self.limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the states of bearings are published: a broker whose access rules refuse them would else hold up
-    /// the events behind them, or end each connection.
+    /// Whether the states of bearings are published: a broker whose access rules refuse them would
+    /// else hold up the events behind them, or end each connection.
     fn publishes_states(&self) -> bool {
         self.states_refused.load(Ordering::Relaxed) < STATES_REFUSED
     }

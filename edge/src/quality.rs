@@ -47,24 +47,27 @@ const STANDSTILL: (f64, f64) = (0.005, 4.0);
 /// oscillators are better than 0.01 %, and the network's jitter on a 1-s window is below 1 %.
 const RATE_TOLERANCE: f64 = 0.02;
 
-/// Acceleration above which a window is implausible, g: chosen; the largest shocks that accelerometers for
-/// machines are rated to measure are 500 g, and the highest peak of the 313 recordings is below 60 g.
+/// Acceleration above which a window is implausible, g: chosen; the largest shocks that
+/// accelerometers for machines are rated to measure are 500 g, and the highest peak of the 313
+/// recordings is below 60 g.
 const MOST_G: f64 = 1000.0;
 
-/// Velocity RMS above which a window is implausible, mm/s: chosen; 20 times the limit to zone D of the
-/// largest machines (ISO 20816-3: 11 mm/s). Samples in mg that are read as g lie above it from 0.2 mm/s on.
+/// Velocity RMS above which a window is implausible, mm/s: chosen; 20 times the limit to zone D of
+/// the largest machines (ISO 20816-3: 11 mm/s). Samples in mg that are read as g lie above it from
+/// 0.2 mm/s on.
 const MOST_MM_S: f64 = 220.0;
 
-/// Acceleration RMS from which on a velocity of [`MOST_MM_S`] is possible, m/s²: a sine of 10 Hz, the
-/// lower end of the velocity's band, has 2π × 10 Hz × 1 m/s. The velocity is computed only above.
+/// Acceleration RMS from which on a velocity of [`MOST_MM_S`] is possible, m/s²: a sine of 10 Hz,
+/// the lower end of the velocity's band, has 2π × 10 Hz × 1 m/s. The velocity is computed only
+/// above.
 const POSSIBLE_M_S2: f64 = 2.0 * std::f64::consts::PI * 10.0 * MOST_MM_S / 1000.0;
 
-/// Share of lost samples above which a window is invalid. Chosen: a lost sample shifts the phase of what
-/// follows, and with one in a thousand a recording has some hundred shifts.
+/// Share of lost samples above which a window is invalid. Chosen: a lost sample shifts the phase of
+/// what follows, and with one in a thousand a recording has some hundred shifts.
 const LOST_SHARE: f64 = 0.001;
 
-/// Jitter of the time from sample to sample above which the rate is flagged, ratio. Chosen: above a tenth
-/// the upper half of the spectrum is noise.
+/// Jitter of the time from sample to sample above which the rate is flagged, ratio. Chosen: above a
+/// tenth the upper half of the spectrum is noise.
 const MOST_JITTER: f64 = 0.1;
 
 /// The context of a window.

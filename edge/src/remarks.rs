@@ -39,8 +39,8 @@ impl Remarks {
         self.lock().remove(&(source.to_owned(), matter));
     }
 
-    /// The remarks that staff hears of, as lines: sources that deliver nothing, so that what they measure is not
-    /// watched, and a configuration that is refused, so that what it adds is not.
+    /// The remarks that staff hears of, as lines: sources that deliver nothing, so that what they
+    /// measure is not watched, and a configuration that is refused, so that what it adds is not.
     pub fn troubles(&self) -> Vec<String> {
         let all = self.lock();
         let is_trouble =
@@ -93,14 +93,16 @@ mod tests {
     fn a_refused_configuration_is_of_no_source_and_staff_hears_of_it_after_dead_sources() {
         let remarks = Remarks::default();
         remarks.refuse_configuration("edge.toml:3:1: unknown field `colour`");
-        let said = "the new configuration is refused, the one of before stays: edge.toml:3:1: unknown field `colour`";
+        let said = "the new configuration is refused, the one of before stays: edge.toml:3:1: \
+            unknown field `colour`";
         assert_eq!(remarks.lines(), [said]);
         assert_eq!(remarks.troubles(), [said]);
         remarks.set("press", LOST, "connection refused".to_owned());
         assert_eq!(remarks.troubles(), ["source press: connection refused", said]);
     }
 
-    /// Issue 33, point 2: a source that delivers nothing is the gateway's trouble, a wrong rate is not.
+    /// Issue 33, point 2: a source that delivers nothing is the gateway's trouble, a wrong rate is
+    /// not.
     #[test]
     fn a_source_that_delivers_nothing_is_dead() {
         let remarks = Remarks::default();

@@ -24,7 +24,7 @@ use crate::condition::{Features, Judgement, Monitor, MonitorSettings, Observatio
 
 use beside::Beside;
 
-pub use table::{Request, Row, SeriesError, Table, read_table};
+pub use table::{Request, Row, SeriesError, SeriesTable, read_table};
 
 /// The judgement of one column of one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,7 +54,7 @@ pub struct SeriesLine<'a> {
 /// # Errors
 /// The error of the sink; the run stops there.
 pub fn judge<E>(
-    table: &Table,
+    table: &SeriesTable,
     failure_levels: &BTreeMap<String, f64>,
     sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -69,7 +69,7 @@ pub fn judge<E>(
 /// The error of the sink; the run stops there.
 pub fn judge_by<E>(
     settings: MonitorSettings,
-    table: &Table,
+    table: &SeriesTable,
     mut sink: impl FnMut(SeriesLine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut monitors = vec![Monitor::new(settings); table.columns.len()];

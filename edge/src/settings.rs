@@ -313,8 +313,8 @@ pub struct PointSettings {
 }
 
 impl PointSettings {
-    /// The point of row 0 on a machine that a person describes by its speed and its bearing's orders, with
-    /// nothing else known of it.
+    /// The point of row 0 on a machine that a person describes by its speed and its bearing's
+    /// orders, with nothing else known of it.
     pub fn of_machine(
         machine: &Machine,
         (equipment, bearing, measuring_point): (EquipmentId, BearingId, Option<MeasuringPoint>),

@@ -35,8 +35,8 @@
 //! **Invariants.** Sequence numbers are gap-free from 1 in the order of commits and are never given
 //! out twice, also after the file was damaged or deleted; no receipt changes them. A receipt that
 //! says more than was ever given out is refused ([`Implausible`]). A payload on disk never changes;
-//! the two fields `replayed` and `delayed_s` are set in the copy that is sent ([`Row::payload_at`]),
-//! and `epoch` in rows that do not have the file's ([`labelled`]).
+//! the two fields `replayed` and `delayed_s` are set in the copy that is sent
+//! ([`Row::payload_at`]), and `epoch` in rows that do not have the file's ([`labelled`]).
 //!
 //! **Corruption.** A file that SQLite reports as damaged is renamed to `….damaged-<time>`, its
 //! readable rows are copied into a new file, and the service continues ([`Spool::repair`]).
@@ -156,11 +156,11 @@ impl Spool {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Renames a damaged file and continues with a new file that holds the readable rows; a file that was
-    /// moved or removed is copied under its name. Callers
-    /// do this when an operation fails with [`Disposition::Repair`], then repeat the operation. False
-    /// if the file is sound, so that nothing was changed: the operation may then fail again, and
-    /// callers pause before they repeat it.
+    /// Renames a damaged file and continues with a new file that holds the readable rows; a file
+    /// that was moved or removed is copied under its name. Callers do this when an operation fails
+    /// with [`Disposition::Repair`], then repeat the operation. False if the file is sound, so that
+    /// nothing was changed: the operation may then fail again, and callers pause before they repeat
+    /// it.
     ///
     /// # Errors
     /// [`SpoolError`] if no new file can be made.

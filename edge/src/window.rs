@@ -31,7 +31,8 @@ pub enum Cut {
 /// Length or hop of windows is out of range. The caller reports the error with its key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "windows of {samples} samples every {hop}; allowed is a length above 0 and a hop of 1 to that length"
+    "windows of {samples} samples every {hop}; allowed is a length above 0 and a hop of 1 to that \
+     length"
 )]
 pub struct CutError {
     /// Samples of a window.
@@ -300,7 +301,8 @@ mod tests {
         /// However a stream is chopped into blocks, its windows are the same.
         #[test]
         fn windows_do_not_depend_on_the_size_of_blocks(
-            sizes in proptest::collection::vec(0usize..20, 1..20), samples in 1usize..12, hop in 1usize..12
+            sizes in proptest::collection::vec(0usize..20, 1..20), samples in 1usize..12,
+            hop in 1usize..12
         ) {
             let hop = hop.min(samples);
             let mut chopped = windower(samples, hop);
@@ -316,7 +318,8 @@ mod tests {
                 prop_assert_eq!(window.accel_m_s2.ncols(), samples);
                 prop_assert_eq!(window.first_sample, (index * hop) as u64);
                 prop_assert!((window.accel_m_s2[[0, 0]] - (index * hop) as f64).abs() < 1e-9);
-                prop_assert_eq!(window.started_at, Timestamp::from_unix_ms((index * hop).cast_signed() as i64));
+                prop_assert_eq!(window.started_at,
+                    Timestamp::from_unix_ms((index * hop).cast_signed() as i64));
             }
         }
     }

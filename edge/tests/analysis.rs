@@ -18,7 +18,8 @@ fn machine() -> Machine {
 }
 
 fn channel(samples: usize, rate_hz: f64) -> ReadChannel {
-    // the sum of four even numbers has tails, so that its highest samples look like no converter's limit
+    // the sum of four even numbers has tails, so that its highest samples look like no converter's
+    // limit
     let mut state = 12_345_u32;
     let mut even = move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -64,8 +65,8 @@ fn a_rate_below_the_defect_lines_is_an_error() {
     assert!(matches!(error, DiagnoseError::RateTooLow { .. }), "{error}");
 }
 
-/// Issue 35, point 2: as in the service, a sound recording teaches the speed that was not stated, and a recording
-/// that shows its own speed keeps it.
+/// Issue 35, point 2: as in the service, a sound recording teaches the speed that was not stated,
+/// and a recording that shows its own speed keeps it.
 #[test]
 fn a_sound_recording_teaches_the_speed_of_one_that_shows_none() {
     let shaft = |hz: f64| {

@@ -86,8 +86,9 @@ fn cwru_105_130_and_209_are_named_and_the_normal_recording_is_not() {
     assert_eq!(found, [inner, Some(Fault::OuterRace), inner, None, None]);
 }
 
-/// A rolling element that no single record names is named by what is new since a sound record of the point; a
-/// baseline that names a part itself, or that has too low a rate, is said and not used.
+/// A rolling element that no single record names is named by what is new since a sound record of
+/// the point; a baseline that names a part itself, or that has too low a rate, is said and not
+/// used.
 #[test]
 fn a_recording_is_judged_by_what_is_new_since_its_baseline() {
     let Some(data) = data_dir("a_recording_is_judged_by_what_is_new_since_its_baseline") else {

@@ -266,8 +266,8 @@ fn an_estimate_keeps_its_tolerance_on_ball_bearings_left_out() {
         errors.sort_by(f64::total_cmp);
         let share = |q: f64| 100.0 * errors[(q * (errors.len() - 1) as f64) as usize];
         println!(
-            "estimate {what}, {} bearings left out: median {:.1} %, 90 % within {:.1} %, 95 % within \
-             {:.1} %, worst {:.1} %",
+            "estimate {what}, {} bearings left out: median {:.1} %, 90 % within {:.1} %, 95 % \
+             within {:.1} %, worst {:.1} %",
             errors.len(),
             share(0.5),
             share(0.9),
@@ -414,8 +414,8 @@ mod verdicts {
         }
     }
 
-    /// The estimated 22210 has BPFO 8.2, twice BSF 7.0, BPFI 10.8: at 13 % a line at 8.55 is the outer
-    /// race's alone, one at 7.6 may be of the rolling element, one at 8.05 of the shaft.
+    /// The estimated 22210 has BPFO 8.2, twice BSF 7.0, BPFI 10.8: at 13 % a line at 8.55 is the
+    /// outer race's alone, one at 7.6 may be of the rolling element, one at 8.05 of the shaft.
     #[test]
     fn a_name_is_withdrawn_where_the_tolerance_makes_it_ambiguous() {
         let catalogue = Catalogue::built_in();
@@ -436,9 +436,9 @@ mod verdicts {
         }
     }
 
-    /// An inner race at 10.2 orders needs 18 rollers and a ratio of roller to pitch diameter of 0.133
-    /// (estimated 0.1375), one at 9.8 needs 17 and 0.153. One at 9.4 needs 17 and 0.106, or 16 and 0.175:
-    /// both are more than 13 % off.
+    /// An inner race at 10.2 orders needs 18 rollers and a ratio of roller to pitch diameter of
+    /// 0.133 (estimated 0.1375), one at 9.8 needs 17 and 0.153. One at 9.4 needs 17 and 0.106, or
+    /// 16 and 0.175: both are more than 13 % off.
     #[test]
     fn a_race_that_no_number_of_elements_fits_is_not_named() {
         let catalogue = Catalogue::built_in();

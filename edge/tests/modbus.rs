@@ -1,5 +1,5 @@
-//! Modbus TCP against pymodbus' server: values of a transmitter become events, and what is missing is
-//! told. The faults are those of public reports about devices and gateways.
+//! Modbus TCP against pymodbus' server: values of a transmitter become events, and what is missing
+//! is told. The faults are those of public reports about devices and gateways.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ fn text(port: u16, lines: &str, values: &str) -> String {
         "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
          kind = \"modbus\"\n[source.modbus]\naddress = \"127.0.0.1:{port}\"\nunit = 7\n\
          every_s = 0.1\n{lines}\n{values}\n[[source.channel]]\nequipment = \"P\"\n\
-         bearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\nmachine_group = \"medium_rigid\"\n"
+         bearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\nmachine_group = \
+         \"medium_rigid\"\n"
     )
 }
 
@@ -180,7 +181,8 @@ fn a_value_that_is_missing_is_told_and_the_others_are_read() {
     }
 }
 
-/// Public reports: gateways that return another transaction, answer as another unit, or not in time.
+/// Public reports: gateways that return another transaction, answer as another unit, or not in
+/// time.
 #[test]
 fn an_answer_that_does_not_fit_is_never_a_value() {
     let test = "an_answer_that_does_not_fit_is_never_a_value";

@@ -1,6 +1,6 @@
-//! OPC UA against asyncua's server: arrays become bursts and numbers become values, over the server's
-//! restart with other indices of its namespaces. What is not good, not a number or in no unit is told
-//! and never used. The cases are those of public reports about servers and clients.
+//! OPC UA against asyncua's server: arrays become bursts and numbers become values, over the
+//! server's restart with other indices of its namespaces. What is not good, not a number or in no
+//! unit is told and never used. The cases are those of public reports about servers and clients.
 #![cfg(feature = "opcua")]
 
 use std::io;
@@ -46,7 +46,8 @@ fn text(port: u16, lines: &str, content: &str) -> String {
         "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
          kind = \"opcua\"\n{rate}[source.opcua]\nendpoint = \"opc.tcp://127.0.0.1:{port}/pdm\"\n\
          timeout_s = 30.0\n{lines}\n{content}\n[[source.channel]]\nequipment = \"P\"\n\
-         bearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\nmachine_group = \"medium_rigid\"\n"
+         bearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\nmachine_group = \
+         \"medium_rigid\"\n"
     )
 }
 
@@ -324,8 +325,8 @@ fn a_server_that_protects_itself_is_reached_as_configured_alone() {
     assert!(block.is_err() && told.contains("no anonymous session"), "{told}");
 }
 
-/// A user logs in with a certificate; another certificate, another login and a file that is none are
-/// refused with their reason.
+/// A user logs in with a certificate; another certificate, another login and a file that is none
+/// are refused with their reason.
 #[test]
 fn a_user_logs_in_with_a_certificate_that_the_server_knows() {
     let test = "a_user_logs_in_with_a_certificate_that_the_server_knows";
@@ -339,7 +340,8 @@ fn a_user_logs_in_with_a_certificate_that_the_server_knows() {
     let port = free_port();
     let _server = server(&python, port, &["secure", &at(""), "certificate", &at("")]);
     let protection = format!(
-        "security = \"Basic256Sha256\"\ncertificate = \"{}\"\nkey = \"{}\"\nserver_certificate = \"{}\"\n",
+        "security = \"Basic256Sha256\"\ncertificate = \"{}\"\nkey = \"{}\"\nserver_certificate = \
+         \"{}\"\n",
         at("client.der"),
         at("client.pem"),
         at("server.der"),
@@ -446,7 +448,8 @@ fn a_table_that_leaves_a_guess_is_refused_with_its_key() {
         ("user_key = \"u.pem\"", &velocity, "only with source[0].opcua.user_certificate"),
         ("user_certificate = \"u.der\"\nuser_key = \"u.pem\"", &velocity, "only with security"),
         (
-            "user = \"a\"\npassword = { file = \"p\" }\nuser_certificate = \"u.der\"\nuser_key = \"u.pem\"",
+            "user = \"a\"\npassword = { file = \"p\" }\nuser_certificate = \"u.der\"\nuser_key = \
+             \"u.pem\"",
             &velocity,
             "one of user (with password) and user_certificate",
         ),

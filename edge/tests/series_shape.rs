@@ -1,6 +1,7 @@
-//! R-TOOL-9: faults that were planted into series are named, sound series stay sound, and the nearest
-//! of other series has the same fault. The generator ([`pdm_harness::planted_set`]) knows nothing of
-//! the code that judges; its seeds 1 to 5 chose the thresholds, the claims are made on another one.
+//! R-TOOL-9: faults that were planted into series are named, sound series stay sound, and the
+//! nearest of other series has the same fault. The generator ([`pdm_harness::planted_set`]) knows
+//! nothing of the code that judges; its seeds 1 to 5 chose the thresholds, the claims are made on
+//! another one.
 
 use pdm_edge::series::shape::{Kind, likeness, shape};
 use pdm_harness::{Planted, PlantedSeries, planted_set};

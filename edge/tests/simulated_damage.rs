@@ -45,9 +45,9 @@ fn judged(accel_m_s2: &[f64], orders: DefectOrders) -> Findings {
     diagnose(accel_m_s2, &request(orders)).expect("measurable")
 }
 
-/// R-EDGE-4. Impacts of the cage with slip, in windows of eight seconds (240 turns). No recording of a damaged
-/// cage is at hand, and every real one that shows such a comb is a damaged rolling element's: one record tells
-/// the comb and names nothing.
+/// R-EDGE-4. Impacts of the cage with slip, in windows of eight seconds (240 turns). No recording
+/// of a damaged cage is at hand, and every real one that shows such a comb is a damaged rolling
+/// element's: one record tells the comb and names nothing.
 #[test]
 fn a_cage_that_strikes_is_told_and_never_named_from_one_record() {
     let orders = orders(DRIVE_END);

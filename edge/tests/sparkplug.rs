@@ -32,7 +32,8 @@ fn source(port: u16, lines: &str) -> SourceInput {
          kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nblock_s = 0.002\nsilence_s = 60.0\n\
          from = \"mqtt://127.0.0.1:{port}/spBv1.0/plant/gw-7/pump\"\n[source.stream.sparkplug]\n\
          metrics = [\"Vibration/X\", \"Vibration/Y\"]\n{lines}\n\
-         [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\n"
+         [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\nbearing_type = \
+         \"6205\"\n"
     );
     parse(Path::new("edge.toml"), &text).expect("valid").0.sources.remove(0).input
 }
@@ -96,10 +97,12 @@ fn outcome(decoder: &mut SparkplugDecoder, messages: &[(String, Vec<u8>)]) -> Ou
     outcome
 }
 
-/// Case, first frames of its blocks in g, a part of the refusal, and whether the births are asked for.
+/// Case, first frames of its blocks in g, a part of the refusal, and whether the births are asked
+/// for.
 type ExpectedCase = (&'static str, &'static [(f64, f64)], &'static str, bool);
 
-/// Each case of the sender: what is measured, what is refused, and whether the births are asked for.
+/// Each case of the sender: what is measured, what is refused, and whether the births are asked
+/// for.
 const EXPECTED: &[ExpectedCase] = &[
     ("alias 0 for all", &[(1.0, -1.0)], "", false),
     ("alias only", &[(1.0, -1.0)], "", false),
@@ -220,8 +223,8 @@ fn a_table_that_fits_no_node_is_refused_with_its_key() {
     }
 }
 
-/// Issue "strangers' inputs", points 8 and "must show": births on request, messages lost, aliases that
-/// change, a death, and a restart of the broker; no sample ever changes its channel.
+/// Issue "strangers' inputs", points 8 and "must show": births on request, messages lost, aliases
+/// that change, a death, and a restart of the broker; no sample ever changes its channel.
 #[test]
 fn a_node_at_a_real_broker_is_followed_over_losses_deaths_and_a_restart() {
     let test = "a_node_at_a_real_broker_is_followed_over_losses_deaths_and_a_restart";

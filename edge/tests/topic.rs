@@ -247,7 +247,8 @@ fn bursts_in_json_become_blocks_and_another_form_is_refused() {
 fn bursts(port: u16, lines: &str) -> pdm_edge::settings::EdgeSettings {
     let text = format!(
         "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
-         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nfrom = \"mqtt://127.0.0.1:{port}/plant/b\"\n\
+         kind = \"stream\"\nrate_hz = 1000.0\n[source.stream]\nfrom = \
+         \"mqtt://127.0.0.1:{port}/plant/b\"\n\
          {lines}\n[source.stream.json]\nsamples = \"/v\"\ntime = \"/ts\"\n\
          [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\
          bearing_type = \"6205\"\nunit = \"g\"\n"
@@ -278,8 +279,8 @@ fn number_of(block: &Block) -> u32 {
     (block.accel_m_s2[[0, 0]] / M_S2_PER_G - 0.25).round() as u32
 }
 
-/// A sensor that sends a burst each minute, with a limit that its pauses exceed: the connection stays,
-/// the silence is told and withdrawn, and every burst is measured.
+/// A sensor that sends a burst each minute, with a limit that its pauses exceed: the connection
+/// stays, the silence is told and withdrawn, and every burst is measured.
 #[test]
 fn pauses_longer_than_the_limit_are_told_and_lose_no_burst() {
     let test = "pauses_longer_than_the_limit_are_told_and_lose_no_burst";
@@ -349,7 +350,8 @@ fn the_reference_sender_is_understood_and_its_losses_are_gaps() {
     {
         let port = pdm_harness::free_port();
         let text = format!(
-            "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
+            "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \
+             \"n\"\n\
              kind = \"stream\"\nrate_hz = 6400.0\n[source.stream]\nchannels = 3\nblock_s = 0.05\n\
              silence_s = 20.0\nformat = \"pdm.frames/1\"\nfrom = \"{from}127.0.0.1:{port}\"\n\
              [[source.channel]]\nequipment = \"P\"\nbearing = \"DE\"\nrpm = 1500.0\n\

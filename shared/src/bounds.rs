@@ -1,9 +1,10 @@
 //! The bounds of texts and lists on the wire, and the characters that one line may hold.
 //!
 //! The contracts use these bounds ([`crate::event`], [`crate::delivery`]), their JSON Schemas tell
-//! them (`maxLength`, `maxItems`, `pattern`), and whoever shows a foreign text to a person writes it
-//! with [`shown`]. So no text of a sender can begin a line of its own in a message to staff, turn the
-//! reading direction of what stands around it, or make a message larger than a broker takes.
+//! them (`maxLength`, `maxItems`, `pattern`), and whoever shows a foreign text to a person writes
+//! it with [`shown`]. So no text of a sender can begin a line of its own in a message to staff,
+//! turn the reading direction of what stands around it, or make a message larger than a broker
+//! takes.
 //!
 //! Lengths are counted in characters (Unicode scalar values), as JSON Schema counts them.
 
@@ -15,8 +16,8 @@ use std::fmt::Write as _;
 /// smallest limit among common brokers, and an eighth of the shipped brokers' 1 MiB. So a diagnosis
 /// and a notification made from an event, which repeat its texts but not its spectra, always fit.
 pub const MAX_EVENT_BYTES: usize = 128 * 1024;
-/// Most bytes of a status or an acknowledgement. Chosen: a status with [`MAX_BEARINGS`] names of the
-/// greatest length in ASCII has 135 KB.
+/// Most bytes of a status or an acknowledgement. Chosen: a status with [`MAX_BEARINGS`] names of
+/// the greatest length in ASCII has 135 KB.
 pub const MAX_DOCUMENT_BYTES: usize = 160 * 1024;
 
 /// Longest name, bytes. No data chose it: three names and a prefix stay far below MQTT's limit of
@@ -24,8 +25,8 @@ pub const MAX_DOCUMENT_BYTES: usize = 160 * 1024;
 pub const MAX_NAME_BYTES: usize = 64;
 /// Longest word: a unit, a version, a model's name.
 pub const MAX_WORD: usize = 64;
-/// Longest line: the reason why something is unknown, an operating state, a person's name. The edge's
-/// longest reason has 113 characters.
+/// Longest line: the reason why something is unknown, an operating state, a person's name. The
+/// edge's longest reason has 113 characters.
 pub const MAX_LINE: usize = 256;
 /// Longest note of a person, which may have several lines.
 pub const MAX_NOTE: usize = 2048;
@@ -40,8 +41,8 @@ pub const MAX_FLAGS: usize = 16;
 pub const MAX_CONTRIBUTORS: usize = 32;
 /// Most multiples of one defect line; the edge tells four.
 pub const MAX_HARMONICS: usize = 32;
-/// Most other bearings that a change of a machine names. Chosen: four times the bearings of a gearbox
-/// of four shafts.
+/// Most other bearings that a change of a machine names. Chosen: four times the bearings of a
+/// gearbox of four shafts.
 pub const MAX_CHANGED: usize = 32;
 /// Most bearings that a gateway's status lists. Chosen: four times the channels of the largest
 /// gateway of the benchmarks (256).
@@ -54,8 +55,8 @@ pub(crate) const LINE_PATTERN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\
 \\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]*$";
 
 /// Whether a character cannot be seen as itself: control characters, line and paragraph separators,
-/// characters that turn the reading direction (Unicode TR 36, "bidirectional text spoofing": U+061C,
-/// U+200E, U+200F, U+202A–202E, U+2066–2069), and those without width.
+/// characters that turn the reading direction (Unicode TR 36, "bidirectional text spoofing":
+/// U+061C, U+200E, U+200F, U+202A–202E, U+2066–2069), and those without width.
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
@@ -63,13 +64,14 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a character of a name shows nothing, or shows as another one: what [`is_hidden`] tells, and what Unicode 17.0
-/// calls `Default_Ignorable_Code_Point` (`DerivedCoreProperties.txt`), `White_Space` other than the ASCII space
-/// (`PropList.txt`), the blank of Braille (U+2800), and what shows as `-` (`confusables.txt` of UTS 39, version
-/// 17.0). Of two machines whose names look the same, nobody knows which one is meant.
+/// Whether a character of a name shows nothing, or shows as another one: what [`is_hidden`] tells,
+/// and what Unicode 17.0 calls `Default_Ignorable_Code_Point` (`DerivedCoreProperties.txt`),
+/// `White_Space` other than the ASCII space (`PropList.txt`), the blank of Braille (U+2800), and
+/// what shows as `-` (`confusables.txt` of UTS 39, version 17.0). Of two machines whose names look
+/// the same, nobody knows which one is meant.
 ///
-/// A crate (`unicode-security`) would bring its tables of scripts with it; these ranges are stable, and what a script
-/// writes words with (Hangul, kana with U+30FC, Han) is not among them.
+/// A crate (`unicode-security`) would bring its tables of scripts with it; these ranges are stable,
+/// and what a script writes words with (Hangul, kana with U+30FC, Han) is not among them.
 pub const fn is_deceptive(c: char) -> bool {
     is_hidden(c)
         || matches!(c,
@@ -100,7 +102,8 @@ pub enum BoundError {
     },
     /// The text holds a character that cannot be seen as itself.
     #[error(
-        "holds the character U+{0:04X}, allowed is one line without control and direction characters"
+        "holds the character U+{0:04X}, allowed is one line without control and direction \
+         characters"
     )]
     Hidden(u32),
     /// The list is too long.
@@ -282,7 +285,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_is_always_one_line_of_the_length(text in "\\PC{0,40}|[\\x00-\\x20\\u{202a}-\\u{202e}]{0,40}", most in 1_usize..60) {
+        fn what_is_shown_is_always_one_line_of_the_length(
+            text in "\\PC{0,40}|[\\x00-\\x20\\u{202a}-\\u{202e}]{0,40}", most in 1_usize..60) {
             prop_assert_eq!(line(&in_one_line(&text, most), most), Ok(()));
             prop_assert!(cut(&text, most.max(16)).len() <= most.max(16));
         }

@@ -1,8 +1,9 @@
-//! A captured waveform (`pdm.capture/1`): what the numbers of its WAV file mean. The request for one
-//! (`pdm.capture_demand/1`).
+//! A captured waveform (`pdm.capture/1`): what the numbers of its WAV file mean. The request for
+//! one (`pdm.capture_demand/1`).
 //!
-//! The document stands beside the WAV file of the same name at the gateway that measured. Invariant:
-//! with the document alone the samples can be judged again: rate, unit, speed and bearing are in it.
+//! The document stands beside the WAV file of the same name at the gateway that measured.
+//! Invariant: with the document alone the samples can be judged again: rate, unit, speed and
+//! bearing are in it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,8 @@ pub struct CaptureUpload {
 /// Largest head of a WAV file before its samples, bytes.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
 
-/// Most triggers that a document lists; further ones in the same stretch are counted at the gateway.
+/// Most triggers that a document lists; further ones in the same stretch are counted at the
+/// gateway.
 pub const MAX_TRIGGERS: usize = 16;
 /// Most gaps that a document lists; a capture ends before the next.
 pub const MAX_GAPS: usize = 64;
@@ -93,7 +95,8 @@ pub struct CaptureTrigger {
     /// The event of that window; absent for a demand before the first window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_id: Option<EventId>,
-    /// When a demand was asked, where it says so: one that waited for the gateway shows a later state.
+    /// When a demand was asked, where it says so: one that waited for the gateway shows a later
+    /// state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
     /// The demand, where it has an identity.
@@ -156,8 +159,8 @@ pub struct CaptureSensor {
 pub struct CaptureSteps {
     /// The largest step of all parts, m/s².
     pub step_m_s2: f64,
-    /// Every sample is the source's own count: nothing was rounded but to the file's 32-bit float. False:
-    /// the source gave floating-point numbers, and each is within half a step.
+    /// Every sample is the source's own count: nothing was rounded but to the file's 32-bit float.
+    /// False: the source gave floating-point numbers, and each is within half a step.
     pub is_exact: bool,
 }
 
@@ -238,7 +241,8 @@ pub struct CaptureDocument {
     pub sampling_rate_hz: f64,
     /// Unit of the numbers in the WAV file: always `m/s2`.
     pub unit: String,
-    /// Samples that were no finite numbers, or larger than any acceleration, and are NaN in the file.
+    /// Samples that were no finite numbers, or larger than any acceleration, and are NaN in the
+    /// file.
     pub not_finite: u64,
     /// Samples that are missing in between.
     #[serde(default)]
@@ -292,8 +296,8 @@ pub enum CaptureDocumentError {
 }
 
 impl CaptureDocument {
-    /// The document, if a gateway may send it: [`CaptureDocument::checked`], and bounds of what others show and
-    /// compute with it.
+    /// The document, if a gateway may send it: [`CaptureDocument::checked`], and bounds of what
+    /// others show and compute with it.
     ///
     /// # Errors
     /// [`CaptureDocumentError`].
@@ -378,8 +382,8 @@ impl CaptureDocument {
         self.is_in_alarm || self.is_for_alarm()
     }
 
-    /// Whether it was captured for what an alarm told: its rise, its zone, its fault or the lack of one. A demand
-    /// is not, even where an alarm stood.
+    /// Whether it was captured for what an alarm told: its rise, its zone, its fault or the lack of
+    /// one. A demand is not, even where an alarm stood.
     pub fn is_for_alarm(&self) -> bool {
         let is_one = |reason| match reason {
             CaptureReason::Alarm

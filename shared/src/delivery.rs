@@ -52,8 +52,8 @@ pub struct Receipt {
     pub at: Timestamp,
 }
 
-/// The short form of a bearing's last event, retained per bearing. Of a bearing with several measuring
-/// points, that of the point that is worst.
+/// The short form of a bearing's last event, retained per bearing. Of a bearing with several
+/// measuring points, that of the point that is worst.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
     /// Always [`STATE_SCHEMA`].
@@ -156,13 +156,14 @@ pub struct GatewayStatus {
     /// Events that the broker did not take whole since the gateway's start, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub too_large: Option<GatewayTooLarge>,
-    /// Numbers of the present count that the agent's last receipt asks for and the gateway no longer has,
-    /// `[first, last]` inclusive: an agent whose database is a restored backup asks for such.
+    /// Numbers of the present count that the agent's last receipt asks for and the gateway no
+    /// longer has, `[first, last]` inclusive: an agent whose database is a restored backup asks for
+    /// such.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_GONE))]
     pub gone: Vec<[u64; 2]>,
-    /// Whether the broker has ended the gateway's connections again and again before this one: another
-    /// client may use its name.
+    /// Whether the broker has ended the gateway's connections again and again before this one:
+    /// another client may use its name.
     #[serde(default, skip_serializing_if = "is_false")]
     pub thrown_out: bool,
     /// The newest answers to demands for captures since the gateway's start.
@@ -181,7 +182,8 @@ const fn is_false(value: &bool) -> bool {
 pub struct GatewayTooLarge {
     /// Events that were sent without their spectra.
     pub without_spectra: u64,
-    /// Events that are larger than that without them; the gateway keeps them and does not send them.
+    /// Events that are larger than that without them; the gateway keeps them and does not send
+    /// them.
     pub parked: u64,
     /// The largest packet that the broker takes, bytes, as far as the gateway knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -275,8 +277,8 @@ pub enum NotificationReason {
     Message,
 }
 
-/// Confirmation by staff that a notification was seen. Published without the retain flag: a retained
-/// one would silence later alarms and is refused.
+/// Confirmation by staff that a notification was seen. Published without the retain flag: a
+/// retained one would silence later alarms and is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Acknowledgement {
     /// Always [`ACK_SCHEMA`].
@@ -287,8 +289,8 @@ pub struct Acknowledgement {
     /// The person who acknowledges.
     #[schemars(length(max = MAX_LINE), regex(pattern = LINE_PATTERN))]
     pub by: String,
-    /// Time of the acknowledgement. Without `notification_id`, one of before the alarm means another
-    /// alarm and ends nothing.
+    /// Time of the acknowledgement. Without `notification_id`, one of before the alarm means
+    /// another alarm and ends nothing.
     pub at: Timestamp,
     /// The person's note of the work done or the finding.
     #[serde(default)]
@@ -321,6 +323,28 @@ pub(crate) fn bounded(
 }
 
 impl GatewayStatus {
+    /// A status that says no more than every status has to.
+    pub fn bare(gateway_id: GatewayId, status: Presence, at: Timestamp) -> Self {
+        Self {
+            schema: STATUS_SCHEMA.to_owned(),
+            gateway_id,
+            status,
+            at,
+            version: None,
+            bearings: Vec::new(),
+            last_sequence: None,
+            epoch: None,
+            first_sequence: None,
+            spooled: None,
+            dropped: None,
+            trouble: None,
+            too_large: None,
+            gone: Vec::new(),
+            thrown_out: false,
+            capture_answers: Vec::new(),
+        }
+    }
+
     /// Checks the rules that the types cannot express.
     ///
     /// # Errors

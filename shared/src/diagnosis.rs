@@ -67,20 +67,21 @@ pub struct Diagnosis {
     /// What research compared and what it changed; absent where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub research: Option<ResearchSummary>,
-    /// The opinion of a language model, once there is one; it never lowers the risk. With `reasoner` `llm`
-    /// it was part of the judgement, otherwise it came beside or after it.
+    /// The opinion of a language model, once there is one; it never lowers the risk. With
+    /// `reasoner` `llm` it was part of the judgement, otherwise it came beside or after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<SecondOpinion>,
     /// What staff was told because of this judgement; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notification: Option<Told>,
+    pub notification: Option<ToldMessage>,
     /// What was found on the machine afterwards, once staff has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<crate::follow_up::Found>,
+    pub found: Option<crate::follow_up::WorkFound>,
 }
 
 impl Diagnosis {
-    /// The time for parts and planning that was configured when it judged, h, as its evidence quotes it.
+    /// The time for parts and planning that was configured when it judged, h, as its evidence
+    /// quotes it.
     pub fn lead_time_h(&self) -> Option<f64> {
         let evidence = self.thoughts.iter().flat_map(|thought| &thought.evidence);
         evidence
@@ -88,14 +89,14 @@ impl Diagnosis {
             .find_map(|fact| fact.value.as_f64())
     }
 
-    /// Whether nothing that stands speaks of the bearing, so that the machine is to be checked and no
-    /// bearing to be ordered.
+    /// Whether nothing that stands speaks of the bearing, so that the machine is to be checked and
+    /// no bearing to be ordered.
     pub const fn is_of_machine(&self) -> bool {
         self.fault_type.is_none() && self.fault_stage == 0
     }
 
-    /// Takes in the opinion of a language model: its words go to the thoughts that they belong to. Risk,
-    /// fault, stage and conclusions stay as they are.
+    /// Takes in the opinion of a language model: its words go to the thoughts that they belong to.
+    /// Risk, fault, stage and conclusions stay as they are.
     pub fn take_opinion(&mut self, mut opinion: SecondOpinion, disagreement: Option<Text>) {
         for words in std::mem::take(&mut opinion.thoughts) {
             let thought = self.thoughts.iter_mut().find(|thought| thought.title == words.title);
@@ -108,10 +109,11 @@ impl Diagnosis {
     }
 }
 
-/// What staff was told because of a judgement. The message leaves by the outbox that is written with
-/// the judgement, so a record of it means that the message exists.
+/// What staff was told because of a judgement. The message leaves by the outbox that is written
+/// with the judgement, so a record of it means that the message exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Told {
+#[schemars(rename = "Told")]
+pub struct ToldMessage {
     /// The notification.
     pub notification_id: uuid::Uuid,
     /// The reason.
@@ -200,8 +202,8 @@ pub struct Thought {
     pub conclusion: Text,
     /// The evidence for the conclusion.
     pub evidence: Vec<Evidence>,
-    /// What a language model in the loop says in this thought, with the event's figures; absent where it
-    /// said nothing. The conclusion is always the expert's.
+    /// What a language model in the loop says in this thought, with the event's figures; absent
+    /// where it said nothing. The conclusion is always the expert's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_words: Option<Text>,
 }

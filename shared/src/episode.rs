@@ -1,8 +1,9 @@
 //! An episode of a bearing on the wire (`pdm.episode/1`), and the request to shelve it
 //! (`pdm.shelve/1`).
 //!
-//! Three axes that do not depend on each other, as ISA-18.2 and OPC UA Part 9 have them: the condition,
-//! the acknowledgement, the suppression. The rules by which they change stand in `pdm-episode`.
+//! Three axes that do not depend on each other, as ISA-18.2 and OPC UA Part 9 have them: the
+//! condition, the acknowledgement, the suppression. The rules by which they change stand in
+//! `pdm-episode`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,7 +215,8 @@ pub enum Transition {
     Returned,
     /// A level came back within its hold, quietly.
     Reopened,
-    /// The level changed, and staff is not told; or the damage went on at a level that was told, and staff is.
+    /// The level changed, and staff is not told; or the damage went on at a level that was told,
+    /// and staff is.
     Changed,
     /// Nothing new is known.
     Frozen,
@@ -334,9 +336,9 @@ pub enum ShelveAction {
     End,
 }
 
-/// The longest time for which staff may be told nothing, s: a week. Chosen: ISA-18.2 asks that shelving
-/// is limited in time; a week is the longest usual wait for a planned stop, after which the state of the
-/// bearing has to be looked at again.
+/// The longest time for which staff may be told nothing, s: a week. Chosen: ISA-18.2 asks that
+/// shelving is limited in time; a week is the longest usual wait for a planned stop, after which
+/// the state of the bearing has to be looked at again.
 pub const LONGEST_SHELF_S: f64 = 7.0 * 86_400.0;
 
 impl Shelve {

@@ -84,8 +84,8 @@ pub struct Event {
     /// in all other events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// A change of the gateway's clock or of the time from window to window, noticed with this window;
-    /// absent in all other events.
+    /// A change of the gateway's clock or of the time from window to window, noticed with this
+    /// window; absent in all other events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
     /// How the samples were read from a file; absent in events of streams and devices.
@@ -132,7 +132,8 @@ pub struct Operating {
     /// What the speed rests on beside its source; absent where the source says all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_basis: Option<SpeedBasis>,
-    /// The speed that was configured or told by another system, rpm, where `speed_basis` is `learnt`.
+    /// The speed that was configured or told by another system, rpm, where `speed_basis` is
+    /// `learnt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_speed_rpm: Option<f64>,
     /// Operating state (speed or load bin) whose baseline applies.
@@ -166,7 +167,8 @@ pub enum SpeedSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedBasis {
-    /// The windows that the baseline was learnt from: the shaft turns at another speed than the stated one.
+    /// The windows that the baseline was learnt from: the shaft turns at another speed than the
+    /// stated one.
     Learnt,
 }
 

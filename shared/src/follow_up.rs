@@ -71,7 +71,8 @@ impl Verdict {
 
 /// What was found on the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Found {
+#[schemars(rename = "Found")]
+pub struct WorkFound {
     /// Whether the judgement was right.
     pub verdict: Verdict,
     /// The element that was damaged, if one was.
@@ -88,16 +89,16 @@ pub struct Found {
 pub struct FollowUpReport {
     /// Always [`FOLLOW_UP_SCHEMA`].
     pub schema: String,
-    /// The identity of the report: the same one again changes nothing. If absent, reports with the same
-    /// content are the same.
+    /// The identity of the report: the same one again changes nothing. If absent, reports with the
+    /// same content are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_id: Option<Uuid>,
-    /// The event whose judgement asked for the work; if absent, the bearing's last one that asked for
-    /// any.
+    /// The event whose judgement asked for the work; if absent, the bearing's last one that asked
+    /// for any.
     #[serde(default)]
     pub event_id: Option<EventId>,
-    /// The number of the action, from 1; if absent, the work of the bearing that is open: where that of several
-    /// judgements is, the report is kept and sets none of it. Where a later
+    /// The number of the action, from 1; if absent, the work of the bearing that is open: where
+    /// that of several judgements is, the report is kept and sets none of it. Where a later
     /// judgement has replaced the action, the report sets the open one that asks for the same.
     #[serde(default)]
     pub number: Option<u32>,
@@ -118,7 +119,7 @@ pub struct FollowUpReport {
     pub repaired: bool,
     /// What was found on the machine.
     #[serde(default)]
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 impl FollowUpReport {

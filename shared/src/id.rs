@@ -73,7 +73,8 @@ const NO_NAME: &str = "^\\.{1,2}$|^\\$|^\\s|\\s$";
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            JsonSchema)]
         #[serde(try_from = "String", into = "String")]
         #[schemars(extend("minLength" = 1, "maxLength" = 64, "pattern" = NAME_PATTERN))]
         #[schemars(extend("not" = serde_json::json!({ "pattern": NO_NAME })))]
@@ -314,7 +315,8 @@ mod tests {
         }
     }
 
-    /// R-EDGE-10: eleven names that look as `P-101` were told as alarms of a machine that there is not.
+    /// R-EDGE-10: eleven names that look as `P-101` were told as alarms of a machine that there is
+    /// not.
     #[test]
     fn a_name_that_shows_as_another_one_is_refused_and_names_of_every_script_are_taken() {
         for hidden in [

@@ -1,5 +1,5 @@
-//! The words that both programs and every crate use: units, faults, features, names, instants, the contracts
-//! on the wire, topics, risk, texts in two languages.
+//! The words that both programs and every crate use: units, faults, features, names, instants, the
+//! contracts on the wire, topics, risk, texts in two languages.
 //!
 //! No module here does I/O, asks a clock or needs a runtime; `pdm-service` holds the services of a
 //! running program.
@@ -14,7 +14,10 @@ pub mod fault;
 pub mod follow_up;
 pub mod id;
 pub mod particle;
+pub mod rank;
 pub mod risk;
+#[cfg(feature = "slice")]
+pub mod slice;
 pub mod text;
 pub mod time;
 pub mod topic;

@@ -1,8 +1,8 @@
 //! Korean particles behind words that are filled in: 로/으로, 이/가, 은/는, 을/를, 와/과.
 //!
-//! A particle depends on the sound that the word ends with. Hangul tells it by its code; digits and Latin
-//! letters are read as Koreans read them (`3` is 삼, `R` is 알). A word in brackets behind another is not
-//! what the particle follows in writing, but what is read last, so it decides.
+//! A particle depends on the sound that the word ends with. Hangul tells it by its code; digits and
+//! Latin letters are read as Koreans read them (`3` is 삼, `R` is 알). A word in brackets behind
+//! another is not what the particle follows in writing, but what is read last, so it decides.
 
 /// A pair of particles: the one behind a consonant, the one behind a vowel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -57,6 +57,13 @@ impl Timestamp {
             .unwrap_or(self)
     }
 
+    /// Returns the instant ten years on: later than everything that is stored, also by a clock that
+    /// was ahead. A list of what is newest begins there.
+    #[must_use]
+    pub fn ten_years_on(self) -> Self {
+        self.plus_seconds(10.0 * 365.25 * 86_400.0)
+    }
+
     /// Seconds from `earlier` to this instant; negative if `earlier` is later.
     pub fn seconds_since(self, earlier: Self) -> f64 {
         (self.unix_ms() - earlier.unix_ms()) as f64 / 1000.0

@@ -65,10 +65,12 @@ pub const GATEWAY_LEVEL: &str = "gateway";
 /// The level in the place of a machine under which gateways stand whose events are refused.
 pub const REFUSED_LEVEL: &str = "refused-events";
 
-/// The level in the place of a machine under which gateways stand that cannot measure or keep their events.
+/// The level in the place of a machine under which gateways stand that cannot measure or keep their
+/// events.
 pub const TROUBLE_LEVEL: &str = "gateway-trouble";
 
-/// The level in the place of a machine under which gateways stand that no longer measure a bearing of theirs.
+/// The level in the place of a machine under which gateways stand that no longer measure a bearing
+/// of theirs.
 pub const UNMEASURED_LEVEL: &str = "not-measured";
 
 /// Whether the name in the place of a machine stands for a gateway; no machine may have such a
@@ -158,8 +160,8 @@ pub enum Topic {
         /// The kind of topic: event, state, diagnosis, …
         what: BearingTopic,
     },
-    /// `{prefix}/{site}/{equipment_id}/{bearing_id}/event/{gateway_id}`: an event under a topic that
-    /// names its gateway, so that the broker's access rules can hold the two together.
+    /// `{prefix}/{site}/{equipment_id}/{bearing_id}/event/{gateway_id}`: an event under a topic
+    /// that names its gateway, so that the broker's access rules can hold the two together.
     GatewayEvent {
         /// The bearing.
         key: BearingKey,
@@ -273,7 +275,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            site in "[a-z가-힣0-9_.-]([a-z가-힣0-9 _.-]{0,10}[a-z가-힣0-9_.-])?", gateway in "[a-zA-Z0-9-]{1,12}",
+            site in "[a-z가-힣0-9_.-]([a-z가-힣0-9 _.-]{0,10}[a-z가-힣0-9_.-])?",
+            gateway in "[a-zA-Z0-9-]{1,12}",
             what in prop::sample::select(GatewayTopic::ALL.to_vec()),
         ) {
             // no name of a site

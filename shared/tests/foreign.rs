@@ -103,7 +103,8 @@ proptest! {
     }
 
     #[test]
-    fn an_event_with_a_part_cut_out_is_an_event_or_none(from in 0usize..4000, length in 0usize..200) {
+    fn an_event_with_a_part_cut_out_is_an_event_or_none(from in 0usize..4000,
+        length in 0usize..200) {
         let mut text = EVENT.as_bytes().to_vec();
         let from = from.min(text.len());
         let to = (from + length).min(text.len());
@@ -121,7 +122,8 @@ proptest! {
 
     #[test]
     fn a_damaged_document_is_one_or_none(
-        which in 0usize..DOCUMENTS.len(), from in 0usize..4000, length in 0usize..60, number in numbers(),
+        which in 0usize..DOCUMENTS.len(), from in 0usize..4000, length in 0usize..60,
+        number in numbers(),
     ) {
         let mut text = DOCUMENTS[which].as_bytes().to_vec();
         let from = from % text.len();

@@ -258,9 +258,9 @@ fn asyncapi() -> String {
     let mut text = String::from(
         "# Generated from the types by shared/tests/schemas.rs (PDM_UPDATE=1); do not edit.\n\
          asyncapi: 3.0.0\n\
-         info:\n  title: PdM bearing predictive maintenance\n  version: 1.0.0\n  description: >-\n    \
-         Topics between edge gateways, agent and staff. QoS 1 everywhere. The first levels (pdm/v1)\n    \
-         are configurable.\n\
+         info:\n  title: PdM bearing predictive maintenance\n  version: 1.0.0\n  description: \
+         >-\n    Topics between edge gateways, agent and staff. QoS 1 everywhere. The first levels \
+         (pdm/v1)\n    are configurable.\n\
          defaultContentType: application/json\n\
          channels:\n",
     );
@@ -275,8 +275,8 @@ fn write_channels(text: &mut String, prefix: &Prefix) {
         let address = channel.topic.under(prefix);
         let _infallible = write!(
             text,
-            "  {name}:\n    address: '{address}'\n    description: \"{what}\"\n    messages:\n      \
-             {name}:\n        $ref: '#/components/messages/{document}'\n",
+            "  {name}:\n    address: '{address}'\n    description: \"{what}\"\n    \
+             messages:\n      {name}:\n        $ref: '#/components/messages/{document}'\n",
             name = channel.name,
             what = channel.what,
             document = channel.document,
@@ -337,8 +337,8 @@ fn write_components(text: &mut String) {
     for (file, version, _) in documents() {
         let _infallible = write!(
             text,
-            "    {file}:\n      name: {version}\n      contentType: application/json\n      payload:\n        \
-             $ref: './{file}.json'\n"
+            "    {file}:\n      name: {version}\n      contentType: application/json\n      \
+             payload:\n        $ref: './{file}.json'\n"
         );
     }
 }

@@ -38,7 +38,7 @@ pub mod report;
 pub mod store;
 pub mod witness;
 
-use plan::{Plan, Step};
+use plan::{FaultStep, Plan};
 use plant::Plant;
 use report::Report;
 
@@ -102,7 +102,7 @@ impl Options {
 /// An observer of a run.
 pub trait Watcher {
     /// Called when a step of the schedule begins.
-    fn step(&mut self, number: usize, of: usize, step: &Step, plant: &Plant);
+    fn step(&mut self, number: usize, of: usize, step: &FaultStep, plant: &Plant);
     /// Called during the recovery; `left` describes the missing results.
     fn healing(&mut self, left: &str);
 }
@@ -112,7 +112,7 @@ pub trait Watcher {
 pub struct Unwatched;
 
 impl Watcher for Unwatched {
-    fn step(&mut self, _number: usize, _of: usize, _step: &Step, _plant: &Plant) {}
+    fn step(&mut self, _number: usize, _of: usize, _step: &FaultStep, _plant: &Plant) {}
     fn healing(&mut self, _left: &str) {}
 }
 

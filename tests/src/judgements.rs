@@ -1,7 +1,9 @@
-//! A reader's rules for judgements: sentences and figures of one diagnosis that contradict each other.
+//! A reader's rules for judgements: sentences and figures of one diagnosis that contradict each
+//! other.
 //!
-//! A rule knows nothing of how the judgement was made: it reads what a person reads. A judgement that
-//! breaks none may still be wrong; one that breaks any is. [`against_the_event`] reads the event beside it.
+//! A rule knows nothing of how the judgement was made: it reads what a person reads. A judgement
+//! that breaks none may still be wrong; one that breaks any is. [`against_the_event`] reads the
+//! event beside it.
 
 mod claims;
 
@@ -11,8 +13,8 @@ use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
-/// Words in Latin letters that Korean texts use: levels as the user's documents write them, quantities,
-/// units, procedures and names of places.
+/// Words in Latin letters that Korean texts use: levels as the user's documents write them,
+/// quantities, units, procedures and names of places.
 const LATIN_IN_KOREAN: [&str; 34] = [
     "Normal", "Watch", "Warning", "Critical", "BPFO", "BPFI", "BSF", "FTF", "RMS", "P-F", "LOTO",
     "dB", "g", "h", "mm", "s", "Hz", "kHz", "VPF", "rpm", "DE", "NDE", "ISO", "RUL", "A", "B", "C",
@@ -210,10 +212,10 @@ mod tests {
     fn each_claim_without_a_ground_is_found() {
         use ThoughtTitle::{Degradation, PfStage, Rul};
         let progress = "P-F stage 2: harmonics · from stage 1 to 2 in 8 h";
-        let at_once = "P-F stage 2: level and impulsiveness up together: a spall that grows; kurtosis \
-                       fell from 96 to 40.6";
-        let life = "Remaining life: lower bound less than 1 h, median less than 1 h, upper bound less \
-                    than 1 h";
+        let at_once = "P-F stage 2: level and impulsiveness up together: a spall that grows; \
+                       kurtosis fell from 96 to 40.6";
+        let life = "Remaining life: lower bound less than 1 h, median less than 1 h, upper bound \
+                    less than 1 h";
         let rapid = "Degradation is accelerating: rapid (Envelope RMS slope -0.00135 g/h)";
         for (rule, title, text) in [
             ("no sign of damage at a high risk", PfStage, "No sign of damage on the P-F curve"),

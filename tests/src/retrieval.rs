@@ -1,13 +1,16 @@
 //! Quality of the knowledge base on labelled questions: recall@3 and nDCG@3, by words alone, by
 //! meaning alone, and fused.
 //!
-//! Eight sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used to choose
-//! the search's weights, the other half (`hold`) not; `retrieval-dev.toml`, `retrieval-floor.toml`, `retrieval-more.toml`,
-//! `retrieval-former-blind.toml`, `retrieval-second-blind.toml` and `retrieval-third-blind.toml`, for fitting
-//! the relevance, with questions that no document answers; `retrieval-blind.toml`, which nobody who works on the search has read.
+//! Eight sets of questions (`tests/data`): `retrieval.toml`, half of which (`choose`) may be used
+//! to choose the search's weights, the other half (`hold`) not; `retrieval-dev.toml`,
+//! `retrieval-floor.toml`, `retrieval-more.toml`, `retrieval-former-blind.toml`,
+//! `retrieval-second-blind.toml` and `retrieval-third-blind.toml`, for fitting the relevance, with
+//! questions that no document answers; `retrieval-blind.toml`, which nobody who works on the search
+//! has read.
 //!
-//! A question without an answer does not count in recall and nDCG; it counts as refused rightly where
-//! nothing is found. One with an answer that gets nothing is refused wrongly, and has a recall of 0.
+//! A question without an answer does not count in recall and nDCG; it counts as refused rightly
+//! where nothing is found. One with an answer that gets nothing is refused wrongly, and has a
+//! recall of 0.
 
 use std::path::Path;
 
@@ -69,7 +72,7 @@ pub struct Quality {
 
 /// The result of one question.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct RetrievalAnswer {
     /// The question.
     pub question: Question,
     /// Ids of the first hits.
@@ -133,12 +136,12 @@ pub fn questions(set: Set) -> anyhow::Result<Vec<Question>> {
 /// # Errors
 /// A document is refused.
 pub async fn filled(folder: &Path) -> anyhow::Result<Knowledge> {
-    filled_by(KnowledgeSettings::embedded(folder.join("knowledge.db")), Asked::All).await
+    filled_by(KnowledgeSettings::embedded(folder.join("knowledge.db")), AskedLines::All).await
 }
 
 /// Which documents keep the questions that they say they answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum AskedLines {
     /// All.
     All,
     /// Every second one.
@@ -147,7 +150,7 @@ pub enum Asked {
     None,
 }
 
-impl Asked {
+impl AskedLines {
     fn is_kept(self, at: usize) -> bool {
         match self {
             Self::All => true,
@@ -161,7 +164,10 @@ impl Asked {
 ///
 /// # Errors
 /// A document is refused.
-pub async fn filled_by(settings: KnowledgeSettings, asked: Asked) -> anyhow::Result<Knowledge> {
+pub async fn filled_by(
+    settings: KnowledgeSettings,
+    asked: AskedLines,
+) -> anyhow::Result<Knowledge> {
     let knowledge = Knowledge::open(&settings).await?;
     for (at, mut document) in shipped::documents()?.into_iter().enumerate() {
         if !asked.is_kept(at) {
@@ -182,13 +188,13 @@ pub async fn ask(
     knowledge: &Knowledge,
     mode: Mode,
     questions: &[Question],
-) -> anyhow::Result<Vec<Answer>> {
+) -> anyhow::Result<Vec<RetrievalAnswer>> {
     let mut answers = Vec::with_capacity(questions.len());
     for question in questions {
         let (at, everything) = (question.collection, Filter::default());
         let hits = knowledge.search_by(mode, at, &question.text, &everything, DEPTH).await?;
         let found = hits.into_iter().map(|hit| hit.chunk.id).collect();
-        answers.push(Answer { question: question.clone(), found });
+        answers.push(RetrievalAnswer { question: question.clone(), found });
     }
     Ok(answers)
 }
@@ -200,17 +206,17 @@ pub async fn ask(
 pub async fn ask_everywhere(
     knowledge: &Knowledge,
     questions: &[Question],
-) -> anyhow::Result<Vec<Answer>> {
+) -> anyhow::Result<Vec<RetrievalAnswer>> {
     let mut answers = Vec::with_capacity(questions.len());
     for question in questions {
         let hits = knowledge.search_all(&question.text, &Filter::default(), DEPTH).await?;
         let found = hits.into_iter().map(|hit| hit.chunk.id).collect();
-        answers.push(Answer { question: question.clone(), found });
+        answers.push(RetrievalAnswer { question: question.clone(), found });
     }
     Ok(answers)
 }
 
-impl Answer {
+impl RetrievalAnswer {
     /// Share of the relevant chunks among the hits.
     pub fn recall(&self) -> f64 {
         let relevant = &self.question.relevant;
@@ -233,18 +239,19 @@ impl Answer {
 
 impl Quality {
     /// Means over the answers whose question `counts` accepts.
-    pub fn of(answers: &[Answer], counts: impl Fn(&Question) -> bool) -> Self {
-        let (taken, without): (Vec<&Answer>, Vec<&Answer>) = answers
+    pub fn of(answers: &[RetrievalAnswer], counts: impl Fn(&Question) -> bool) -> Self {
+        let (taken, without): (Vec<&RetrievalAnswer>, Vec<&RetrievalAnswer>) = answers
             .iter()
             .filter(|answer| counts(&answer.question))
             .partition(|answer| !answer.question.relevant.is_empty());
-        let mean = |value: fn(&Answer) -> f64| {
+        let mean = |value: fn(&RetrievalAnswer) -> f64| {
             taken.iter().map(|answer| value(answer)).sum::<f64>() / taken.len().max(1) as f64
         };
-        let refused = |of: &[&Answer]| of.iter().filter(|answer| answer.found.is_empty()).count();
+        let refused =
+            |of: &[&RetrievalAnswer]| of.iter().filter(|answer| answer.found.is_empty()).count();
         Self {
-            recall: mean(Answer::recall),
-            ndcg: mean(Answer::ndcg),
+            recall: mean(RetrievalAnswer::recall),
+            ndcg: mean(RetrievalAnswer::ndcg),
             questions: taken.len(),
             refused_wrongly: refused(&taken),
             without_answer: without.len(),
@@ -257,7 +264,7 @@ impl Quality {
 mod tests {
     use super::*;
 
-    fn answer(found: &[&str], relevant: &[&str]) -> Answer {
+    fn answer(found: &[&str], relevant: &[&str]) -> RetrievalAnswer {
         let all = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
         let question = Question {
             split: Split::Hold,
@@ -265,7 +272,7 @@ mod tests {
             text: String::new(),
             relevant: all(relevant),
         };
-        Answer { question, found: all(found) }
+        RetrievalAnswer { question, found: all(found) }
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Input that changes under the edge: a clock that jumps, a period that becomes sixty times as long, a
-//! bearing replaced without `relearn`, two channels swapped. Each is said once, and nothing wrong is told.
+//! Input that changes under the edge: a clock that jumps, a period that becomes sixty times as
+//! long, a bearing replaced without `relearn`, two channels swapped. Each is said once, and nothing
+//! wrong is told.
 //!
-//! The samples go over a socket into the real edge, on a clock that the test sets; its events go through
-//! the agent's expert, episodes and policy of telling.
+//! The samples go over a socket into the real edge, on a clock that the test sets; its events go
+//! through the agent's expert, episodes and policy of telling.
 
 use std::f64::consts::TAU;
 use std::io::{self, Write as _};
@@ -95,7 +96,8 @@ fn config(address: &str) -> String {
     );
     let channel = |(number, bearing): (usize, &str)| {
         format!(
-            "[[source.channel]]\nchannel = {number}\nequipment = \"P-101\"\nbearing = \"{bearing}\"\n\
+            "[[source.channel]]\nchannel = {number}\nequipment = \"P-101\"\nbearing = \
+             \"{bearing}\"\n\
              orders = [3.585, 5.415, 2.357, 0.398]\nrpm = 1500.0\nunit = \"g\"\n"
         )
     };

@@ -145,7 +145,8 @@ fn a_missing_recording_is_named_and_ends_with_66() {
     assert!(errors.contains("nowhere.npy"), "{errors}");
 }
 
-/// The demo has no configuration in which a token or a user could be set, so its pages stay on loopback.
+/// The demo has no configuration in which a token or a user could be set, so its pages stay on
+/// loopback.
 #[test]
 fn pages_beyond_this_machine_are_refused_as_an_argument_before_anything_starts() {
     let done = Command::new(binary("pdm"))

@@ -116,8 +116,8 @@ fn every_way_of_installing_the_agent_brings_the_program_that_reads_pdfs() {
     assert!(built.iter().any(|member| member.as_str() == Some("agent/pdf")), "{built:?}");
 }
 
-/// A version for people, and for machines the digest, which a registry cannot give to another image; our own
-/// images are built here and have no registry that could name one.
+/// A version for people, and for machines the digest, which a registry cannot give to another
+/// image; our own images are built here and have no registry that could name one.
 fn assert_is_pinned(image: &str) {
     let (named, digest) = image.split_once('@').unwrap_or((image, ""));
     let tag = named.split(':').nth(1).unwrap_or_else(|| panic!("{image} has no tag"));

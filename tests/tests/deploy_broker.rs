@@ -182,8 +182,8 @@ async fn a_gateway_writes_its_own_topics_only_and_hears_its_own_receipts_only() 
     assert!(broker.connect("staff").await.publish("pdm/v1/ulsan-1/P-101/DE/ack").await);
 }
 
-/// R-RUN-2: retained states of 250 kB on invented machines took all memory of the broker in seven seconds, and it
-/// did not start again from its file.
+/// R-RUN-2: retained states of 250 kB on invented machines took all memory of the broker in seven
+/// seconds, and it did not start again from its file.
 #[tokio::test]
 async fn one_certificate_cannot_fill_the_broker_with_retained_messages() {
     let test = "one_certificate_cannot_fill_the_broker_with_retained_messages";

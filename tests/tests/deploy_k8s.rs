@@ -86,8 +86,8 @@ fn replicas_are_restricted_and_every_volume_they_mount_exists() {
     }
 }
 
-/// Liveness never asks for the store: an agent that waits for its database lives, and tells (issue 33, point
-/// 2). Nothing of the pod fails before the agent runs because the database is away.
+/// Liveness never asks for the store: an agent that waits for its database lives, and tells (issue
+/// 33, point 2). Nothing of the pod fails before the agent runs because the database is away.
 #[test]
 fn liveness_asks_for_the_process_and_readiness_for_the_work() {
     let manifests = manifests();

@@ -146,8 +146,9 @@ fn printed(program: &str, arguments: &[&str], data: Option<&Path>) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// A folder with the shortest run to failure, the feature tables and the few recordings that `files` names,
-/// as links: what a command reads in its short form. `None` where there are no recordings.
+/// A folder with the shortest run to failure, the feature tables and the few recordings that
+/// `files` names, as links: what a command reads in its short form. `None` where there are no
+/// recordings.
 fn short_data(test: &str, files: &[&str]) -> Option<tempfile::TempDir> {
     let whole = data_dir(test)?;
     let whole = whole.canonicalize().expect("a folder");

@@ -8,8 +8,8 @@ use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
 use pdm_tests::judgements::{against_the_event, contradictions};
 
-/// Issue 35, point 12: eight simulated runs through the real edge, event by event (800 judgements in both
-/// languages).
+/// Issue 35, point 12: eight simulated runs through the real edge, event by event (800 judgements
+/// in both languages).
 #[test]
 fn no_judgement_of_the_simulated_runs_contradicts_itself() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/scenarios/edge");

@@ -1,5 +1,5 @@
-//! The documents against the programs: what the READMEs show is what the programs print, their commands run as
-//! they are written, and every command that a document names is one.
+//! The documents against the programs: what the READMEs show is what the programs print, their
+//! commands run as they are written, and every command that a document names is one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +41,8 @@ fn blocks<'t>(text: &'t str, mark: &str) -> Vec<Vec<&'t str>> {
     found
 }
 
-/// A line without what differs from run to run: dates and times of the day, numbers of work orders, folders.
+/// A line without what differs from run to run: dates and times of the day, numbers of work orders,
+/// folders.
 fn lasting(line: &str) -> String {
     let word = |word: &str| {
         let is_time = word.len() == 5 && word.as_bytes()[2] == b':';

@@ -26,8 +26,8 @@ async fn fused_search_answers_the_questions_and_is_not_below_either_alone() {
     assert!(fused.ndcg >= keyword.ndcg.max(vector.ndcg), "{of:?}");
 }
 
-/// R-KB-4: a search says that nothing was found, and seldom where something is. The models were fitted to
-/// these questions; the held-back sets are measured by `--bin retrieval`.
+/// R-KB-4: a search says that nothing was found, and seldom where something is. The models were
+/// fitted to these questions; the held-back sets are measured by `--bin retrieval`.
 #[tokio::test]
 async fn a_question_that_no_document_answers_finds_nothing() {
     let folder = tempfile::tempdir().expect("folder");

@@ -92,8 +92,8 @@ fn every_package_comes_from_the_registry_with_its_checksum() {
     assert!(wrong.is_empty(), "not from crates.io, or without a checksum: {wrong:?}");
 }
 
-/// The Python package is a workspace of its own, whose lock file nobody writes when a crate here needs another one:
-/// an install would resolve anew, and `--locked` fails.
+/// The Python package is a workspace of its own, whose lock file nobody writes when a crate here
+/// needs another one: an install would resolve anew, and `--locked` fails.
 #[test]
 fn the_lock_file_of_the_python_package_has_what_its_crates_need() {
     let (lock, python): (Lock, Lock) = (read("Cargo.lock"), read("edge/python/Cargo.lock"));
@@ -125,7 +125,8 @@ fn the_lock_file_of_the_python_package_has_what_its_crates_need() {
     );
 }
 
-/// Whether a package is locked with a dependency of this name; two versions of one are `name version`.
+/// Whether a package is locked with a dependency of this name; two versions of one are `name
+/// version`.
 fn locks(package: &Locked, name: &str) -> bool {
     package.dependencies.iter().any(|one| one.split(' ').next() == Some(name))
 }
@@ -163,7 +164,8 @@ fn no_package_is_locked_with_a_known_weakness_that_nobody_excused() {
             let Advisory { id, what, fixed, .. } = advisory;
             assert!(
                 reason.len() > 10,
-                "{name} {version} has {id} ({what}), mended in {fixed:?}: update it, or say in deny.toml why it may stay"
+                "{name} {version} has {id} ({what}), mended in {fixed:?}: update it, or say in \
+                 deny.toml why it may stay"
             );
         }
     }
@@ -235,8 +237,8 @@ fn a_version_before_the_mended_one_of_its_line_is_weak() {
 }
 
 /// What the test command fetches comes by the registries' own clients (`npm`, `pip`, `apt-get`,
-/// `cargo`), so that mirrors of them are all that a closed network needs; the addresses in it are of
-/// this machine.
+/// `cargo`), so that mirrors of them are all that a closed network needs; the addresses in it are
+/// of this machine.
 #[test]
 fn the_test_command_names_no_address_to_fetch_from() {
     for file in ["tests/run", "tests/lanes", "tests/fuzz", "tests/model/run"] {

@@ -35,12 +35,12 @@ pub(crate) fn events(count: u64, gateway: &str, time: u32) -> Vec<Event> {
 }
 
 /// A database of its own.
-pub(crate) enum Place {
+pub(crate) enum StorePlace {
     Sqlite { folder: TempDir, pool: SqlitePool },
     Postgres { server: Box<Postgres>, folder: TempDir, pool: PgPool },
 }
 
-impl Place {
+impl StorePlace {
     pub(crate) async fn new(store: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         if store == "postgres" {
@@ -105,7 +105,8 @@ impl Place {
         }
     }
 
-    /// Frees the bearings of the gateway of an earlier round, which is not the gateway of the next one.
+    /// Frees the bearings of the gateway of an earlier round, which is not the gateway of the next
+    /// one.
     pub(crate) async fn release_bearings(&self) {
         const RELEASE: &str = "DELETE FROM bearing_gateways";
         match self {
@@ -230,7 +231,8 @@ fn first_ms(rows: u64) -> i64 {
 
 /// The text in place of a payload and of a diagnosis in rows of history: a tenth of a real one, as
 /// the indexes are what grows.
-const FILLER: &str = "'{\"filler\":\"' || '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef' || '\"}'";
+const FILLER: &str = "'{\"filler\":\"' || \
+    '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef' || '\"}'";
 
 fn sqlite_events(rows: u64) -> String {
     let first = first_ms(rows);
@@ -262,16 +264,20 @@ fn postgres_events(rows: u64) -> String {
     // by the agent's own rule a week's partition is made first
     format!(
         "DO $$ DECLARE week bigint; start text; stop text; BEGIN
-             FOR week IN SELECT generate_series({first} / 604800000, ({first} + {rows} * 1000::bigint) / 604800000) LOOP
+             FOR week IN SELECT generate_series({first} / 604800000, ({first} + {rows} * \
+         1000::bigint) / 604800000) LOOP
                  start := rpad(lpad(to_hex(week * 604800000), 12, '0'), 32, '0');
                  stop := rpad(lpad(to_hex((week + 1) * 604800000), 12, '0'), 32, '0');
-                 EXECUTE format('CREATE TABLE IF NOT EXISTS events_%s PARTITION OF events FOR VALUES FROM (%L) TO (%L)',
-                     to_char(to_timestamp(week * 604800) AT TIME ZONE 'UTC', 'YYYY_MM_DD'), start, stop);
+                 EXECUTE format('CREATE TABLE IF NOT EXISTS events_%s PARTITION OF events FOR \
+         VALUES FROM (%L) TO (%L)',
+                     to_char(to_timestamp(week * 604800) AT TIME ZONE 'UTC', 'YYYY_MM_DD'), start, \
+         stop);
              END LOOP;
          END $$;
          INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
                              measured_at_ms, received_at_ms, payload)
-         SELECT (lpad(to_hex({first} + n * 1000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+         SELECT (lpad(to_hex({first} + n * 1000), 12, '0') || '70008000' || lpad(to_hex(n), 12, \
+         '0'))::uuid,
                 'history', n, 'ulsan-1', 'P-101', 'B' || (n % {BEARINGS}),
                 {first} + n * 1000, {first} + n * 1000, {FILLER}
          FROM generate_series(1::bigint, {rows}) AS n"

@@ -7,10 +7,10 @@
 //!
 //! In one run and for each store and amount of history: the same rows by a bare batched INSERT
 //! (same columns, same batch), then a backlog through Mosquitto and the program `pdm-agent` itself,
-//! which judges and publishes meanwhile: received, checked, stored, acknowledged. Both in turn, three
-//! times (`--times`), of which the medians are told, as a machine with other work measures unevenly.
-//! History is made by the database in a temporary folder that is deleted afterwards. Needs Mosquitto
-//! and PostgreSQL.
+//! which judges and publishes meanwhile: received, checked, stored, acknowledged. Both in turn,
+//! three times (`--times`), of which the medians are told, as a machine with other work measures
+//! unevenly. History is made by the database in a temporary folder that is deleted afterwards.
+//! Needs Mosquitto and PostgreSQL.
 
 mod agent;
 mod history;
@@ -18,7 +18,7 @@ mod history;
 use std::time::Instant;
 
 use agent::Drained;
-use history::Place;
+use history::StorePlace;
 
 /// The plan of the measurements.
 struct Plan {
@@ -59,7 +59,7 @@ fn main() {
 }
 
 async fn measure(store: &str, rows: u64, plan: &Plan) {
-    let Some(place) = Place::new(store).await else { return };
+    let Some(place) = StorePlace::new(store).await else { return };
     place.load(rows).await;
     let (mut bare, mut drained) = (Vec::new(), Vec::new());
     for time in 1..=plan.times {
@@ -74,7 +74,8 @@ async fn measure(store: &str, rows: u64, plan: &Plan) {
     let (bare, stored_per_s) = (median(bare), of(|one| one.stored_per_s));
     let (judged_per_s, rss_mib) = (of(|one| one.judged_per_s), of(|one| one.rss_mib));
     say(&format!(
-        "{store:<9} {rows:>12} {bare:>8.0} {stored_per_s:>8.0} {:>7.2} {judged_per_s:>9.0} {rss_mib:>8.0}",
+        "{store:<9} {rows:>12} {bare:>8.0} {stored_per_s:>8.0} {:>7.2} {judged_per_s:>9.0} \
+         {rss_mib:>8.0}",
         stored_per_s / bare
     ));
 }

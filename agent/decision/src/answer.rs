@@ -1,5 +1,6 @@
-//! The answer in Markdown, in the language that is asked for, else Korean first and English after it. Every figure is
-//! the edge's; the words and the advice are those of the series' domain ([`super::domain`]).
+//! The answer in Markdown, in the language that is asked for, else Korean first and English after
+//! it. Every figure is the edge's; the words and the advice are those of the series' domain
+//! ([`super::domain`]).
 
 use std::fmt::Write as _;
 
@@ -33,7 +34,7 @@ pub struct AnalysisAsked<'a> {
 /// The whole answer.
 pub fn markdown(asked: &AnalysisAsked<'_>, analysis: &Analysis, cases: &[Case]) -> String {
     let AnalysisAsked { window, domain, unit, language } = *asked;
-    let told = Told { window, domain, unit: unit.unwrap_or_default(), analysis, cases };
+    let told = ToldWindow { window, domain, unit: unit.unwrap_or_default(), analysis, cases };
     match language {
         Some(language) => told.section(language),
         None => format!("{}\n---\n\n{}", told.section(Language::Ko), told.section(Language::En)),
@@ -41,7 +42,7 @@ pub fn markdown(asked: &AnalysisAsked<'_>, analysis: &Analysis, cases: &[Case]) 
 }
 
 /// The contents of an answer.
-struct Told<'a> {
+struct ToldWindow<'a> {
     window: &'a Window,
     domain: &'a SeriesDomain,
     unit: &'a str,
@@ -49,7 +50,7 @@ struct Told<'a> {
     cases: &'a [Case],
 }
 
-impl Told<'_> {
+impl ToldWindow<'_> {
     fn section(&self, language: Language) -> String {
         let mut text = String::new();
         let Window { station_id, element, from_s, to_s } = self.window;

@@ -146,8 +146,8 @@ async fn samples(
         let samples = source.values(window).await?;
         if samples.len() > usize::from(MOST_VALUES) {
             let message = format!(
-                "the series has more than {MOST_VALUES} values from start_time to end_time: ask for \
-                 a shorter time"
+                "the series has more than {MOST_VALUES} values from start_time to end_time: ask \
+                 for a shorter time"
             );
             return Err(Failure::Permanent(message));
         }

@@ -1,5 +1,5 @@
-//! The axis of the condition: where a bearing stands, which levels it has reached and left, what was
-//! told of them and what was withheld.
+//! The axis of the condition: where a bearing stands, which levels it has reached and left, what
+//! was told of them and what was withheld.
 
 use std::collections::BTreeMap;
 
@@ -204,8 +204,8 @@ impl Course {
         told.note_telling(at);
     }
 
-    /// Whether the damage has gone on at the level that staff was told, and may be told now. At Critical staff
-    /// was told to stop, and no stage and no name changes that.
+    /// Whether the damage has gone on at the level that staff was told, and may be told now. At
+    /// Critical staff was told to stop, and no stage and no name changes that.
     pub(crate) fn has_developed(&self, level: RiskLevel, finding: Finding, at: Timestamp) -> bool {
         let is_level = self.is_announced && self.told == Some(level) && level < RiskLevel::Critical;
         let told = self.told_finding.as_ref();

@@ -36,7 +36,7 @@ pub struct Episode {
 
 /// An episode after a change, and what staff is told because of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct EpisodeStep {
     /// The episode afterwards.
     pub episode: Episode,
     /// The message to staff.
@@ -52,8 +52,8 @@ pub enum Tell {
     Insisted(RiskLevel),
     /// A level that was reached and left while staff was told nothing.
     Passed(RiskLevel),
-    /// At a level that was told the damage has gone on: its stage rose, its element was named, or its parts
-    /// are to be hurried.
+    /// At a level that was told the damage has gone on: its stage rose, its element was named, or
+    /// its parts are to be hurried.
     Developed(RiskLevel),
     /// The bearing is below every level told; the highest that stood.
     Cleared(RiskLevel),
@@ -86,8 +86,8 @@ impl Episode {
         }
     }
 
-    /// Whether nothing is left of it: it was told and acknowledged or told nothing, the hold is over, and
-    /// no suppression holds it.
+    /// Whether nothing is left of it: it was told and acknowledged or told nothing, the hold is
+    /// over, and no suppression holds it.
     pub fn is_done(&self) -> bool {
         let course = &self.course;
         let is_over = course.over_at.is_some() || course.levels.is_empty();
@@ -104,7 +104,7 @@ impl Episode {
 
     /// Returns the step of an acknowledgement up to the highest level told; `None` if nothing was
     /// told, if the bearing stands above it (behind a shelf), or if the episode is closed.
-    pub fn acknowledge(&self, by: &str, via: Option<&str>, at: Timestamp) -> Option<Step> {
+    pub fn acknowledge(&self, by: &str, via: Option<&str>, at: Timestamp) -> Option<EpisodeStep> {
         let is_open = self.closed_at.is_none();
         let stands = self.course.condition.level();
         let level = self.course.told.filter(|told| is_open && *told >= stands)?;
@@ -120,7 +120,7 @@ impl Episode {
 
     /// Returns the step that takes an acknowledgement back, after which the alarm is unseen as
     /// before; `None` if nobody has acknowledged it, or if the episode is closed.
-    pub fn unacknowledge(&self, at: Timestamp) -> Option<Step> {
+    pub fn unacknowledge(&self, at: Timestamp) -> Option<EpisodeStep> {
         if self.closed_at.is_some() || !self.acknowledgement.is_acknowledged() {
             return None;
         }
@@ -129,8 +129,8 @@ impl Episode {
         Some(episode.changed(Transition::Changed, None, at))
     }
 
-    /// The end of an episode whose bearing or gateway is gone, or has another name: nothing is left to be
-    /// told of it under this one.
+    /// The end of an episode whose bearing or gateway is gone, or has another name: nothing is left
+    /// to be told of it under this one.
     #[must_use]
     pub fn removed(&self, at: Timestamp) -> Self {
         let mut episode = self.clone();
@@ -152,7 +152,7 @@ impl Episode {
         transition: Transition,
         tell: Option<Tell>,
         at: Timestamp,
-    ) -> Step {
+    ) -> EpisodeStep {
         self.sequence += 1;
         self.changed_at = at;
         self.transition = transition;
@@ -162,7 +162,7 @@ impl Episode {
                 self.transition = Transition::Closed;
             }
         }
-        Step { episode: self, tell }
+        EpisodeStep { episode: self, tell }
     }
 
     /// The three axes in one word.

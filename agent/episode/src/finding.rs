@@ -35,8 +35,8 @@ pub struct ToldFinding {
 }
 
 impl ToldFinding {
-    /// Whether a finding says more than staff was told: a higher stage, an element that was not named
-    /// before, or parts that are to be hurried. Each is told once an episode.
+    /// Whether a finding says more than staff was told: a higher stage, an element that was not
+    /// named before, or parts that are to be hurried. Each is told once an episode.
     pub fn is_exceeded_by(&self, finding: &Finding) -> bool {
         finding.stage > self.stage
             || finding.fault.is_some_and(|fault| !self.elements.contains(&fault))

@@ -6,7 +6,7 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use crate::course::{Arrival, Course, EndCause};
-use crate::episode::{Episode, Step, Tell};
+use crate::episode::{Episode, EpisodeStep, Tell};
 use crate::finding::Finding;
 use crate::hold::EpisodeRules;
 
@@ -23,21 +23,21 @@ pub struct Observation {
     pub finding: Finding,
     /// Why the window says nothing new, if it does not.
     pub frozen: Option<FreezeCause>,
-    /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a level
-    /// above every level told, and does nothing else.
+    /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a
+    /// level above every level told, and does nothing else.
     pub is_out_of_order: bool,
     /// The cause that ends the episode with this window, if it is below the lowest level.
     pub ended: Option<EndCause>,
 }
 
-/// Follows a window. `episode` is the bearing's last one, which may be closed; `id` is for a new one.
-/// Nothing comes out if nothing changes.
+/// Follows a window. `episode` is the bearing's last one, which may be closed; `id` is for a new
+/// one. Nothing comes out if nothing changes.
 pub fn follow(
     episode: Option<&Episode>,
     window: &Observation,
     rules: &EpisodeRules,
     id: Uuid,
-) -> Option<Step> {
+) -> Option<EpisodeStep> {
     let level = if window.level >= rules.from { window.level } else { RiskLevel::Normal };
     let window = Observation { level, ..*window };
     match episode.filter(|episode| goes_on(episode, &window, rules)) {
@@ -51,8 +51,8 @@ pub fn follow(
     }
 }
 
-/// Whether an episode is the one that a window belongs to: it is open, or was closed so lately that the
-/// bearing's return is its return.
+/// Whether an episode is the one that a window belongs to: it is open, or was closed so lately that
+/// the bearing's return is its return.
 fn goes_on(episode: &Episode, window: &Observation, rules: &EpisodeRules) -> bool {
     episode.closed_at.is_none()
         || (episode.course.ended.is_none()
@@ -60,7 +60,7 @@ fn goes_on(episode: &Episode, window: &Observation, rules: &EpisodeRules) -> boo
             && window.at.seconds_since(episode.course.at) < rules.reopen_within_s)
 }
 
-fn on(episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<Step> {
+fn on(episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<EpisodeStep> {
     if window.is_out_of_order {
         return out_of_order(episode, window, rules);
     }
@@ -81,7 +81,11 @@ fn on(episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<St
 }
 
 /// A window whose time is not that of the bearing's last raises what was never told.
-fn out_of_order(mut episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<Step> {
+fn out_of_order(
+    mut episode: Episode,
+    window: &Observation,
+    rules: &EpisodeRules,
+) -> Option<EpisodeStep> {
     let level = window.level;
     let is_told = episode.course.told.is_some_and(|told| level <= told);
     if window.frozen.is_some() || level == RiskLevel::Normal || is_told {
@@ -96,7 +100,7 @@ fn out_of_order(mut episode: Episode, window: &Observation, rules: &EpisodeRules
     Some(stands(episode, &window, Transition::Rose, Some(Tell::Raised(window.level))))
 }
 
-fn frozen(mut episode: Episode, cause: FreezeCause, at: Timestamp) -> Option<Step> {
+fn frozen(mut episode: Episode, cause: FreezeCause, at: Timestamp) -> Option<EpisodeStep> {
     let was = episode.course.condition;
     let since = match was {
         Condition::Frozen { cause: before, .. } if before == cause => return None,
@@ -113,7 +117,7 @@ fn at_level(
     window: &Observation,
     was: Condition,
     rules: &EpisodeRules,
-) -> Option<Step> {
+) -> Option<EpisodeStep> {
     let (level, at) = (window.level, window.at);
     let was_over = episode.course.over_at.is_some() || episode.closed_at.is_some();
     let arrival = episode.course.reach(level, at, rules);
@@ -162,7 +166,7 @@ fn stands(
     window: &Observation,
     transition: Transition,
     tell: Option<Tell>,
-) -> Step {
+) -> EpisodeStep {
     let (level, at) = (window.level, window.at);
     let since = match episode.course.condition {
         Condition::Active { level: before, since } if before == level => since,
@@ -186,7 +190,7 @@ fn below(
     window: &Observation,
     was: Condition,
     rules: &EpisodeRules,
-) -> Option<Step> {
+) -> Option<EpisodeStep> {
     let at = window.at;
     let over_at = episode.course.over_at;
     episode.course.reach(RiskLevel::Normal, at, rules);
@@ -216,8 +220,8 @@ fn below(
     Some(episode.changed(transition, None, window.now))
 }
 
-/// Whether the hold of the lowest level is over. A level that staff was told of under other rules, and
-/// is told of no more, has no hold.
+/// Whether the hold of the lowest level is over. A level that staff was told of under other rules,
+/// and is told of no more, has no hold.
 fn is_over(episode: &Episode, at: Timestamp, rules: &EpisodeRules) -> bool {
     let levels = &episode.course.levels;
     match levels.get(&rules.from) {
@@ -235,7 +239,7 @@ fn linger(
     was: Condition,
     window: &Observation,
     rules: &EpisodeRules,
-) -> Option<Step> {
+) -> Option<EpisodeStep> {
     let is_stale = window.at.seconds_since(over_at) >= rules.close_after_s;
     if is_stale && episode.suppression == Suppression::None {
         episode.closed_at = Some(window.now);
@@ -245,7 +249,7 @@ fn linger(
     is_thawed.then(|| episode.changed(Transition::Thawed, None, window.now))
 }
 
-fn resolved(mut episode: Episode, window: &Observation) -> Step {
+fn resolved(mut episode: Episode, window: &Observation) -> EpisodeStep {
     episode.course.over_at = Some(episode.course.over_at.unwrap_or(window.at));
     for one in episode.course.levels.values_mut() {
         one.is_owed = false;

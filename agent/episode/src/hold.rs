@@ -3,9 +3,9 @@
 use pdm_shared::risk::RiskLevel;
 use serde::{Deserialize, Serialize};
 
-/// Tellings of one level that are counted, and the time in which there are no more, s. ISA-18.2-2016
-/// clause 16.5 and EEMUA 191 count an alarm that comes often as a nuisance; two a day is the most that
-/// this project tells of one level of one bearing.
+/// Tellings of one level that are counted, and the time in which there are no more, s.
+/// ISA-18.2-2016 clause 16.5 and EEMUA 191 count an alarm that comes often as a nuisance; two a day
+/// is the most that this project tells of one level of one bearing.
 pub(crate) const TELLINGS: usize = 2;
 pub(crate) const TELLINGS_S: f64 = 86_400.0;
 
@@ -22,16 +22,17 @@ pub struct EpisodeRules {
     pub hold_most_s: f64,
     /// An episode that is over and that nobody acknowledged closes after this time, s.
     pub close_after_s: f64,
-    /// A bearing that comes back after its episode closed opens the same one again within this time, s.
+    /// A bearing that comes back after its episode closed opens the same one again within this
+    /// time, s.
     pub reopen_within_s: f64,
 }
 
 impl Default for EpisodeRules {
-    /// Chosen: half an hour is six windows of five minutes. A bearing whose level wanders around its
-    /// threshold over hours is one episode where the hold of the lowest level is a shift and grows to a
-    /// day (`pdm_agent::preview`, forty courses of a week). A week is the time in which a plant looks
-    /// through what stands; a day is the time in which a level is told twice at most, and over which a
-    /// closed episode has to remember that.
+    /// Chosen: half an hour is six windows of five minutes. A bearing whose level wanders around
+    /// its threshold over hours is one episode where the hold of the lowest level is a shift and
+    /// grows to a day (`pdm_agent::preview`, forty courses of a week). A week is the time in which
+    /// a plant looks through what stands; a day is the time in which a level is told twice at most,
+    /// and over which a closed episode has to remember that.
     fn default() -> Self {
         Self {
             from: RiskLevel::Watch,

@@ -1,21 +1,21 @@
-//! The axis of the suppression: staff is told nothing for a time, and at its end once of what passed or
-//! resolved meanwhile.
+//! The axis of the suppression: staff is told nothing for a time, and at its end once of what
+//! passed or resolved meanwhile.
 //!
 //! One rule for all suppressions: **a level above what staff was told of this bearing ends the
-//! suppression and is told.** What staff was told is the highest level told of the bearing itself, or the
-//! level at which another bearing's alarm names it. The one exception is work on the machine, which
-//! shakes its bearings: it lets a Critical through alone, and ends within a week.
+//! suppression and is told.** What staff was told is the highest level told of the bearing itself,
+//! or the level at which another bearing's alarm names it. The one exception is work on the
+//! machine, which shakes its bearings: it lets a Critical through alone, and ends within a week.
 
 use pdm_shared::episode::{AcknowledgementState, Suppression, Transition};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 
 use crate::course::ToldWith;
-use crate::episode::{Episode, Step, Tell};
+use crate::episode::{Episode, EpisodeStep, Tell};
 
 impl Episode {
     /// The episode under a suppression, in place of the one that held before.
-    pub fn suppress(&self, suppression: Suppression, at: Timestamp) -> Step {
+    pub fn suppress(&self, suppression: Suppression, at: Timestamp) -> EpisodeStep {
         let mut episode = self.clone();
         episode.closed_at = None;
         episode.suppression = suppression;
@@ -41,9 +41,9 @@ impl Episode {
         is_withheld && self.suppression.holds(now) && !self.is_a_rise(level)
     }
 
-    /// Whether the suppression withholds more than it may: a level that stands above what staff was told,
-    /// or a level that was withheld by a suppression which is gone. Episodes of earlier versions stand so,
-    /// and those whose suppression ended while a window was judged.
+    /// Whether the suppression withholds more than it may: a level that stands above what staff was
+    /// told, or a level that was withheld by a suppression which is gone. Episodes of earlier
+    /// versions stand so, and those whose suppression ended while a window was judged.
     pub fn owes_a_rise(&self) -> bool {
         let stands = self.course.condition.level();
         match self.suppression {
@@ -57,7 +57,7 @@ impl Episode {
     }
 
     /// The episode, told with the alarm of another bearing at this level from now on.
-    pub fn beside(&self, reason: String, level: RiskLevel, at: Timestamp) -> Step {
+    pub fn beside(&self, reason: String, level: RiskLevel, at: Timestamp) -> EpisodeStep {
         let mut episode = self.clone();
         episode.course.told_with = Some(ToldWith { level, since: at, is_named: false });
         episode.suppress(Suppression::ByDesign { reason }, at)
@@ -65,14 +65,14 @@ impl Episode {
 
     /// Returns the step after the other bearing's alarm has named it; `None` if it is told by
     /// itself.
-    pub fn named(&self, at: Timestamp) -> Option<Step> {
+    pub fn named(&self, at: Timestamp) -> Option<EpisodeStep> {
         let mut episode = self.clone();
         episode.course.told_with.as_mut()?.is_named = true;
         Some(episode.changed(Transition::Repeated, None, at))
     }
 
     /// The end of the suppression: staff is told once of what rose or resolved meanwhile.
-    pub fn unsuppress(&self, at: Timestamp) -> Step {
+    pub fn unsuppress(&self, at: Timestamp) -> EpisodeStep {
         let mut episode = self.clone();
         episode.suppression = Suppression::None;
         episode.course.told_with = None;

@@ -44,7 +44,7 @@ impl Bench {
         at(self.minutes())
     }
 
-    fn take(&mut self, step: Option<Step>) -> Option<Step> {
+    fn take(&mut self, step: Option<EpisodeStep>) -> Option<EpisodeStep> {
         let step = step?;
         if let Some(tell) = step.tell {
             self.told.push((self.minutes(), tell));
@@ -56,7 +56,7 @@ impl Bench {
         Some(step)
     }
 
-    fn observe(&mut self, window: Observation) -> Option<Step> {
+    fn observe(&mut self, window: Observation) -> Option<EpisodeStep> {
         let id = Uuid::from_u128(1 + u128::from(self.window));
         let step = follow(self.episode.as_ref(), &window, &self.rules, id);
         self.window += 1;
@@ -75,7 +75,7 @@ impl Bench {
         }
     }
 
-    fn level(&mut self, level: RiskLevel) -> Option<Step> {
+    fn level(&mut self, level: RiskLevel) -> Option<EpisodeStep> {
         let window = self.observation(level);
         self.observe(window)
     }
@@ -86,7 +86,7 @@ impl Bench {
         self.observe(window).and_then(|step| step.tell)
     }
 
-    fn frozen(&mut self, cause: FreezeCause) -> Option<Step> {
+    fn frozen(&mut self, cause: FreezeCause) -> Option<EpisodeStep> {
         let level = self.episode.as_ref().map_or(Normal, |one| one.course.condition.level());
         let window = Observation { frozen: Some(cause), ..self.observation(level) };
         self.observe(window)
@@ -166,8 +166,8 @@ fn a_level_above_the_acknowledged_one_is_unacknowledged_again() {
     assert_eq!(bench.tells(), [Tell::Raised(Watch), Tell::Raised(Warning)]);
 }
 
-/// An acknowledgement that was a slip is taken back: the alarm stands as if nobody had seen it, once, and not where
-/// the episode is closed.
+/// An acknowledgement that was a slip is taken back: the alarm stands as if nobody had seen it,
+/// once, and not where the episode is closed.
 #[test]
 fn an_acknowledgement_is_taken_back_while_the_episode_is_open() {
     let mut bench = Bench::new();
@@ -239,7 +239,8 @@ fn a_silent_sensor_freezes_and_its_time_counts_for_no_hold() {
     assert_eq!(bench.tells().last(), Some(&Tell::Cleared(Critical)));
 }
 
-/// Issue 33, point 1: whatever suppresses a bearing, a level above what staff was told of it is told.
+/// Issue 33, point 1: whatever suppresses a bearing, a level above what staff was told of it is
+/// told.
 #[test]
 fn a_rise_ends_a_shelf_and_is_told() {
     let mut bench = Bench::new();

@@ -49,7 +49,8 @@ impl ShownState {
 
 /// The recommendation for a bearing that is shown as `shown`.
 ///
-/// Where nothing speaks of the bearing, the advice is a check of the machine and no order of a bearing.
+/// Where nothing speaks of the bearing, the advice is a check of the machine and no order of a
+/// bearing.
 pub fn recommend(
     shown: ShownState,
     screening: &Screening,
@@ -96,7 +97,8 @@ fn second_measurement(part: &Text) -> Text {
             part.ko
         ),
         format!(
-            "Confirm by a second measurement that the {} is damaged: check the sensor's mounting, then measure at the \
+            "Confirm by a second measurement that the {} is damaged: check the sensor's mounting, \
+             then measure at the \
              same point, speed and load. Check that a spare is in stock",
             part.en
         ),
@@ -109,14 +111,16 @@ fn open_part(open: OpenDamage) -> Text {
     let likely = likely_elements(open);
     Text::new(
         format!(
-            "정상 베어링보다 높은 결함선이 나타나며 부위 미확정({}). 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(이전의 두 배 이상) 재측정하고 실제 회전수를 함께 기록하여 확인. 인버터·기어 등 다른 원인도 점검하고, 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 확인",
+            "정상 베어링보다 높은 결함선이 나타나며 부위 미확정({}). 센서 취부를 점검한 뒤 같은 측정점에서 같은 회전수·부하로 더 길게(이전의 두 배 이상) \
+             재측정하고 실제 회전수를 함께 기록하여 확인. 인버터·기어 등 다른 원인도 점검하고, 부위와 무관하게 베어링 전체를 교체하므로 예비품 재고를 확인",
             likely.ko
         ),
         format!(
-            "Defect lines stand above those of sound bearings, of a part that cannot be told yet ({}). Confirm \
-             by a second measurement: check the sensor's mounting, then measure longer (twice as long or more) at the same point, speed and load, and note the true speed. Check other causes \
-             (drive, gears). Whichever part it is, the whole bearing is replaced: check that a spare is in \
-             stock",
+            "Defect lines stand above those of sound bearings, of a part that cannot be told yet \
+             ({}). Confirm by a second measurement: check the sensor's mounting, then measure \
+             longer (twice as long or more) at the same point, speed and load, and note the true \
+             speed. Check other causes (drive, gears). Whichever part it is, the whole bearing is \
+             replaced: check that a spare is in stock",
             likely.en
         ),
     )
@@ -154,7 +158,8 @@ fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
             joined(&[check, if_worse()])
         }
         (RiskLevel::Critical, _) => Text::new(
-            "안전하게 멈출 수 있는 가장 빠른 시점에 정지하고 설비(회전체·체결·베어링)를 점검. 그때까지 감속·부하 저감 운전하며 접근을 제한. 작업 전 LOTO 실시",
+            "안전하게 멈출 수 있는 가장 빠른 시점에 정지하고 설비(회전체·체결·베어링)를 점검. 그때까지 감속·부하 저감 운전하며 접근을 제한. 작업 전 LOTO \
+             실시",
             "Stop as soon as it is safe and inspect the machine (rotor, fastening, bearing). Until \
              then reduce speed and load and keep people away. Lock out and tag out before work",
         ),
@@ -165,13 +170,15 @@ fn check_of_machine(risk: RiskLevel, part: MachinePart) -> Text {
 fn find_impacts(risk: RiskLevel) -> Text {
     let find = Text::new(
         "충격의 원인을 찾을 것: 회전속도와 베어링 형번 입력을 확인하고 이완·러빙·인접 설비를 점검한 뒤 같은 측정점에서 재측정.",
-        "Find what strikes: check the speed and the bearing's designation, look for looseness, rubbing or a \
+        "Find what strikes: check the speed and the bearing's designation, look for looseness, \
+         rubbing or a \
          neighbour that strikes, and measure again at the same point.",
     );
     let then = if risk >= RiskLevel::Warning {
         Text::new(
             "원인이 밝혀지지 않으면 가까운 시일에 정지하여 베어링을 점검. 이상음이나 급격한 온도 상승 시 즉시 정지",
-            "Unless the cause is found, stop soon and inspect the bearing. Stop at once on unusual noise or a quick \
+            "Unless the cause is found, stop soon and inspect the bearing. Stop at once on unusual \
+             noise or a quick \
              rise of temperature",
         )
     } else {
@@ -211,30 +218,32 @@ fn back_to_usual(risk: RiskLevel) -> Text {
     let label = risk.label();
     Text::new(
         format!(
-            "진동이 평소 수준으로 돌아옴. 교체·급유 등 정비를 했다면 기록하고 기준선을 다시 학습. 정비하지 않았다면 이전 위험도({})에 따른 조치는 계속 유효하며, 센서 취부를 점검하고 재측정",
+            "진동이 평소 수준으로 돌아옴. 교체·급유 등 정비를 했다면 기록하고 기준선을 다시 학습. 정비하지 않았다면 이전 위험도({})에 따른 조치는 계속 \
+             유효하며, 센서 취부를 점검하고 재측정",
             label.ko
         ),
         format!(
-            "The vibration is back at its usual level. If the bearing was replaced or greased, record the work \
-             and have the baseline learnt anew. If nothing was done, what was asked for at {} still stands: \
-             check the sensor's mounting and measure again",
+            "The vibration is back at its usual level. If the bearing was replaced or greased, \
+             record the work and have the baseline learnt anew. If nothing was done, what was \
+             asked for at {} still stands: check the sensor's mounting and measure again",
             label.en
         ),
     )
 }
 
-/// The advice on signs of a bearing without a name: what else makes them is checked first, and a bearing is
-/// replaced if the inspection finds damage.
+/// The advice on signs of a bearing without a name: what else makes them is checked first, and a
+/// bearing is replaced if the inspection finds damage.
 fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Rules) -> Text {
     let first = match sign {
         UnnamedSign::Broadband => Text::new(
             "윤활 상태(급유 직후와 수 시간 후 재측정)와 공정 소음(캐비테이션·유동)을 먼저 점검",
-            "Check lubrication first (measure right after greasing and hours later) and noise of the \
-             process (cavitation, flow)",
+            "Check lubrication first (measure right after greasing and hours later) and noise of \
+             the process (cavitation, flow)",
         ),
         UnnamedSign::Impulsive => Text::new(
             "센서 취부, 이완·러빙, 베어링 순으로 충격의 원인을 점검",
-            "Find the cause of the impacts: the sensor's mounting, looseness or rubbing, the bearing",
+            "Find the cause of the impacts: the sensor's mounting, looseness or rubbing, the \
+             bearing",
         ),
     };
     // a time to inspect in that is longer than the life would contradict it
@@ -262,7 +271,8 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
                     first.ko, within.ko
                 ),
                 format!(
-                    "{}. If the vibration does not fall, inspect the bearing {}, with a spare at hand in \
+                    "{}. If the vibration does not fall, inspect the bearing {}, with a spare at \
+                     hand in \
                      case damage is found.",
                     first.en, within.en
                 ),
@@ -271,12 +281,14 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
         }
         RiskLevel::Critical => Text::new(
             format!(
-                "안전하게 멈출 수 있는 가장 빠른 시점에 정지하고 점검: {}. 베어링은 손상이 확인되면 교체. 그때까지 감속·부하 저감 운전하며 접근을 제한. 작업 전 LOTO 실시",
+                "안전하게 멈출 수 있는 가장 빠른 시점에 정지하고 점검: {}. 베어링은 손상이 확인되면 교체. 그때까지 감속·부하 저감 운전하며 접근을 제한. \
+                 작업 전 LOTO 실시",
                 first.ko
             ),
             format!(
-                "Stop as soon as it is safe and inspect. {}. Replace the bearing if damage is found. Until \
-                 then reduce speed and load and keep people away. Lock out and tag out before work",
+                "Stop as soon as it is safe and inspect. {}. Replace the bearing if damage is \
+                 found. Until then reduce speed and load and keep people away. Lock out and tag \
+                 out before work",
                 first.en
             ),
         ),
@@ -287,8 +299,8 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
 fn check_of_sensor(risk: RiskLevel) -> Text {
     let check = Text::new(
         "센서 취부·케이블·커넥터를 점검한 뒤 재측정. 베어링에 대한 판단은 그 이후",
-        "Check the sensor's mounting, cable and connector, then measure again before anything is decided \
-         about the bearing",
+        "Check the sensor's mounting, cable and connector, then measure again before anything is \
+         decided about the bearing",
     );
     if risk > RiskLevel::Watch { joined(&[still_stands(risk), check]) } else { check }
 }
@@ -323,8 +335,8 @@ fn watch(part: &Text) -> Text {
     )
 }
 
-/// Whether a judgement asks to hurry the parts of a replacement, since the remaining life may be shorter than
-/// the time that it takes to arrange one.
+/// Whether a judgement asks to hurry the parts of a replacement, since the remaining life may be
+/// shorter than the time that it takes to arrange one.
 pub fn hurries_parts(diagnosis: &Diagnosis) -> bool {
     let overall = diagnosis.thoughts.iter().flat_map(|thought| &thought.evidence);
     let lead_h = overall.filter(|fact| fact.path == LEAD_TIME).find_map(|fact| fact.value.as_f64());
@@ -346,8 +358,8 @@ fn warning(part: &Text, remaining: &Remaining, rules: &Rules) -> Text {
                 part.ko
             ),
             format!(
-                "Plan the replacement of the {} now and expedite the parts: the remaining life may be \
-                 shorter than the lead time. Consider de-rating.",
+                "Plan the replacement of the {} now and expedite the parts: the remaining life may \
+                 be shorter than the lead time. Consider de-rating.",
                 part.en
             ),
         );
@@ -378,7 +390,8 @@ fn critical(part: &Text) -> Text {
             part.ko
         ),
         format!(
-            "Stop as soon as it is safe and replace the {}. Until then reduce speed and load and keep people away. Lock out and tag out before work",
+            "Stop as soon as it is safe and replace the {}. Until then reduce speed and load and \
+             keep people away. Lock out and tag out before work",
             part.en
         ),
     )

@@ -22,20 +22,20 @@ pub use recollection::{Memory, RECALLED, RECALLED_WORK, Remembered, Work, rememb
 
 /// Most measuring points of one bearing whose state is kept; beyond it the longest silent goes.
 pub const MAX_POINTS: usize = 16;
-/// Velocities, mm/s RMS, from which a machine is in zone C and in zone D whatever its class: the highest limits
-/// of ISO 20816-3 (large machines on a flexible support).
+/// Velocities, mm/s RMS, from which a machine is in zone C and in zone D whatever its class: the
+/// highest limits of ISO 20816-3 (large machines on a flexible support).
 const ZONE_C_OF_EVERY_CLASS: f64 = 7.1;
 const ZONE_D_OF_EVERY_CLASS: f64 = 11.0;
-/// Duration of the ring of one impact, s, below which nothing mechanical rings. Chosen: one period at 4 kHz, the
-/// lower end of the resonances of mounted sensors.
+/// Duration of the ring of one impact, s, below which nothing mechanical rings. Chosen: one period
+/// at 4 kHz, the lower end of the resonances of mounted sensors.
 const SHORTEST_RING_S: f64 = 0.000_25;
 /// Turns of a cage in a turn of the shaft: bearings of every kind have 0.35 to 0.5 (names.md).
 const CAGE_ORDER: f64 = 0.4;
-/// How far a level may lie from the last normal one and still be the usual one, ratio. Source: the least ratio
-/// of a level that counts at the edge (ISO 20816-1, criterion II; `level_ratio`).
+/// How far a level may lie from the last normal one and still be the usual one, ratio. Source: the
+/// least ratio of a level that counts at the edge (ISO 20816-1, criterion II; `level_ratio`).
 const USUAL_RATIO: f64 = 1.3;
-/// The score of an anomaly below which its evidence is away and the flag only outlasts it: that of a distance below
-/// half of the alarm's, d / (d + 5) at d = 2.5 (`clear_sigma` of the edge).
+/// The score of an anomaly below which its evidence is away and the flag only outlasts it: that of
+/// a distance below half of the alarm's, d / (d + 5) at d = 2.5 (`clear_sigma` of the edge).
 const OUTLASTING_SCORE: f64 = 0.34;
 /// The key of a bearing's only sensor, which has no name.
 const UNNAMED_POINT: &str = "-";
@@ -70,7 +70,8 @@ impl Case<'_> {
         self.memory.state.points.get(self.point())
     }
 
-    /// The velocity zone: the gateway's, else that of a velocity which is beyond the limits of every class.
+    /// The velocity zone: the gateway's, else that of a velocity which is beyond the limits of
+    /// every class.
     pub(crate) fn zone(&self) -> Option<IsoZone> {
         let time = &self.event.time_domain;
         let by_velocity = || match time.velocity_rms_mm_s? {
@@ -96,8 +97,8 @@ impl Case<'_> {
         }
     }
 
-    /// The impulsiveness is that of a bad cable or contact and of no impact: spikes shorter than anything
-    /// mechanical rings, even if one came in each turn of the cage only.
+    /// The impulsiveness is that of a bad cable or contact and of no impact: spikes shorter than
+    /// anything mechanical rings, even if one came in each turn of the cage only.
     ///
     /// Decaying impacts that ring for `t` and come at `f` have a kurtosis of 1.5 / (t f).
     pub(crate) fn has_spikes_of_cable(&self) -> bool {
@@ -107,10 +108,12 @@ impl Case<'_> {
         matches!((kurtosis, highest), (Some(kurtosis), Some(highest)) if kurtosis > highest)
     }
 
-    /// Whether the window by itself is as the last normal ones of its point, although a flag or a former
-    /// judgement may still stand: the level had risen and is theirs again, no element is named, and nothing strikes.
+    /// Whether the window by itself is as the last normal ones of its point, although a flag or a
+    /// former judgement may still stand: the level had risen and is theirs again, no element is
+    /// named, and nothing strikes.
     ///
-    /// A bearing that was replaced or greased is known by it before the medians of the latest windows are.
+    /// A bearing that was replaced or greased is known by it before the medians of the latest
+    /// windows are.
     pub(crate) fn is_usual_again(&self, rules: &Rules) -> bool {
         let normal = self.before().and_then(|before| before.normal_rms_g);
         let (Some(normal), Some(rms)) = (normal, self.event.time_domain.rms_g) else {
@@ -135,8 +138,8 @@ impl Case<'_> {
         was_raised && is_usual && !is_named && !strikes && !is_of_velocity
     }
 
-    /// Whether a flag, if one stands, may be of the windows before this one: it was raised by levels, which this
-    /// window can be compared with, or only outlasts its evidence.
+    /// Whether a flag, if one stands, may be of the windows before this one: it was raised by
+    /// levels, which this window can be compared with, or only outlasts its evidence.
     fn is_flag_of_the_past(&self) -> bool {
         let anomaly = &self.event.anomaly;
         let outlasts = anomaly.score.is_some_and(|score| score < OUTLASTING_SCORE);
@@ -149,8 +152,8 @@ impl Case<'_> {
         !self.event.anomaly_detected || outlasts || is_by_level()
     }
 
-    /// The event is of samples; false for ready-made values of a transmitter, in which no line of the
-    /// bearing can be looked for.
+    /// The event is of samples; false for ready-made values of a transmitter, in which no line of
+    /// the bearing can be looked for.
     pub const fn has_waveform(&self) -> bool {
         self.event.window.samples > 0
     }
@@ -161,7 +164,8 @@ impl Case<'_> {
     }
 
     /// The event lies so far ahead of the clock by which it is judged that the clock of its gateway
-    /// must be wrong. Such an event is judged, and moves nothing that later events are compared with.
+    /// must be wrong. Such an event is judged, and moves nothing that later events are compared
+    /// with.
     pub fn is_ahead(&self, rules: &Rules) -> bool {
         self.event.measured_at.seconds_since(self.now) > rules.ahead_s
     }
@@ -201,7 +205,8 @@ pub struct BearingState {
     /// How long it has stood at each level.
     #[serde(default)]
     pub standing: Standing,
-    /// When the bearing first stood at each stage or above it in the present episode; empty at stage 0.
+    /// When the bearing first stood at each stage or above it in the present episode; empty at
+    /// stage 0.
     #[serde(default)]
     pub reached: BTreeMap<u8, Timestamp>,
     /// When the last episode was ended by a repair.
@@ -266,8 +271,8 @@ pub struct PointState {
     pub unflagged: u32,
     /// RMS of the acceleration at the last of them, g.
     pub unflagged_rms_g: Option<f64>,
-    /// Since when, and for how many judgements in a row, the windows have been as usual while the risk stands
-    /// above Watch.
+    /// Since when, and for how many judgements in a row, the windows have been as usual while the
+    /// risk stands above Watch.
     pub usual: Option<UsualAgain>,
     /// Judgements in a row in which a short remaining life stood without a name for the fault.
     pub short_life: u32,
@@ -287,8 +292,8 @@ pub struct PointState {
     pub sensor: Sensor,
     /// Whether its baseline was complete.
     pub learnt: bool,
-    /// The element that was named with certainty while the baseline was being learnt, as long as the risk
-    /// stands above Normal: that baseline holds the damage.
+    /// The element that was named with certainty while the baseline was being learnt, as long as
+    /// the risk stands above Normal: that baseline holds the damage.
     pub damaged_when_learnt: Option<Fault>,
     /// When its baseline was begun anew while the risk stood above Normal.
     pub relearning_since: Option<Timestamp>,

@@ -1,10 +1,11 @@
 //! The course of a bearing as its memory holds it, told in the second, third and fifth thought: how
 //! long it has stood at its stage, how its remaining life moved, what was asked for and done.
 //!
-//! Rules: MEM-2 how long at this stage and how long the one before took; MEM-3 whether the remaining
-//! life falls faster than time passes, and whether the stages follow each other faster; MEM-5 how long
-//! at this risk, what work is open, what was found; MEM-6 whether a life that was told has been outlived. Times are told only from an hour on. Nothing here
-//! changes a stage or a risk.
+//! Rules: MEM-2 how long at this stage and how long the one before took; MEM-3 whether the
+//! remaining life falls faster than time passes, and whether the stages follow each other faster;
+//! MEM-5 how long at this risk, what work is open, what was found; MEM-6 whether a life that was
+//! told has been outlived. Times are told only from an hour on. Nothing here changes a stage or a
+//! risk.
 
 use std::collections::BTreeMap;
 
@@ -148,8 +149,8 @@ fn pace_note(reached: &BTreeMap<u8, Timestamp>, stage: u8) -> Option<Note> {
     Some((text, evidence))
 }
 
-/// Whether the remaining life falls faster than time passes, since the oldest entry that has one by the
-/// same figure: a median is not compared with a lower bound.
+/// Whether the remaining life falls faster than time passes, since the oldest entry that has one by
+/// the same figure: a median is not compared with a lower bound.
 fn life_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     let now_h = diagnosis.rul_assessment.hours?;
     let since = case.memory.state.since?;
@@ -200,7 +201,8 @@ fn outlived_note(diagnosis: &Diagnosis, case: &Case<'_>) -> Option<Note> {
     case.memory.recent.iter().find(is_outlived)?;
     let text = Text::new(
         "· 이전에 알린 잔여수명이 이미 지나 추정이 너무 짧았음: 참고로만 사용",
-        "· the bearing has run longer than an earlier estimate said: that one was too short, take this one as a guide",
+        "· the bearing has run longer than an earlier estimate said: that one was too short, take \
+         this one as a guide",
     );
     Some((text, vec![fact("memory.rul_is_outlived", true, "MEM-6")]))
 }

@@ -1,8 +1,9 @@
 //! Third thought: how fast the damage grows, from the edge's trend.
 //!
-//! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration is
-//! rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend yet; DEGR-6 after a step the
-//! height of the level is told; DEGR-7 a window at its usual level grows no more; without an anomaly nothing degrades, whatever the slope.
+//! Rules: DEGR-1 direction and slope; DEGR-2 rising with time to plan is slow; DEGR-3 acceleration
+//! is rapid; DEGR-4 a falling level after stage 3 is no recovery (rise then fall); DEGR-5 no trend
+//! yet; DEGR-6 after a step the height of the level is told; DEGR-7 a window at its usual level
+//! grows no more; without an anomaly nothing degrades, whatever the slope.
 
 use pdm_shared::bounds::{MAX_WORD, in_one_line};
 use pdm_shared::diagnosis::{Degradation, DegradationSpeed, Evidence, Thought, ThoughtTitle};
@@ -45,7 +46,8 @@ pub fn degrade(case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules)
     let rising = trend.trend_direction == TrendDirection::Rising;
     let grows = trend.slope.is_none_or(|slope| slope >= 0.0);
     let accelerates = trend.acceleration_detected && grows;
-    // a growth that is not significant cannot speed up, and a level that has come back grows no more
+    // a growth that is not significant cannot speed up, and a level that has come back grows no
+    // more
     let is_usual_again = case.is_usual_again(rules);
     let class = if is_usual_again {
         TrendClass::Stable

@@ -1,17 +1,17 @@
 //! The agent never computes: every figure in its words must stand in its sources (R-AGENT-2).
 //!
 //! Sources are the evidence that the words quote, what is remembered of the bearing, and what tools
-//! found. Evidence is held to its own source first ([`evidence`]): a path of the event, of the rules
-//! (`config.…`), of the memory (`memory.…`) and of the research (`tools.…`) must hold the value that is
-//! quoted, a quote from a document must stand in what a tool returned.
+//! found. Evidence is held to its own source first ([`evidence`]): a path of the event, of the
+//! rules (`config.…`), of the memory (`memory.…`) and of the research (`tools.…`) must hold the
+//! value that is quoted, a quote from a document must stand in what a tool returned.
 //!
-//! A figure is grounded if a source has its value, its quantity and its subject: 33 h is no 0.33 g, and
-//! no 33 h of another field ([`meaning`]). The value is compared after rounding to the figure's decimals.
-//! Units change only where they fit: hours told in days or weeks (rounded, or rounded down), shares in percent,
-//! kHz and Hz. Ages are told in whole units, rounded down. A figure of a document grounds a figure only in a
-//! sentence that names the document, so it is never taken for the case's own. A name with digits
-//! (`P-101`, `2×BSF`) must be a name that the case knows, that of a document (`MH-05`) one that the evidence
-//! quotes, a date a time that the case knows.
+//! A figure is grounded if a source has its value, its quantity and its subject: 33 h is no 0.33 g,
+//! and no 33 h of another field ([`meaning`]). The value is compared after rounding to the figure's
+//! decimals. Units change only where they fit: hours told in days or weeks (rounded, or rounded
+//! down), shares in percent, kHz and Hz. Ages are told in whole units, rounded down. A figure of a
+//! document grounds a figure only in a sentence that names the document, so it is never taken for
+//! the case's own. A name with digits (`P-101`, `2×BSF`) must be a name that the case knows, that
+//! of a document (`MH-05`) one that the evidence quotes, a date a time that the case knows.
 //!
 //! The memory's summary is held to the telling of the memory itself, because its figures belong
 //! together (the number of judgements of a risk, from one time to another).
@@ -60,8 +60,8 @@ pub struct Grounds<'a> {
 
 impl Sources {
     /// The sources of a diagnosis: the evidence it quotes, its own stage, the ages of what is
-    /// remembered, and the names and times of the case. [`withhold`] has taken out evidence that does
-    /// not hold what it says.
+    /// remembered, and the names and times of the case. [`withhold`] has taken out evidence that
+    /// does not hold what it says.
     pub fn of(diagnosis: &Diagnosis, grounds: &Grounds<'_>) -> Self {
         let (event, mut sources) = (grounds.event, Self::default());
         sources.set_slope_unit(&in_one_line(&event.trend.slope_unit, MAX_WORD));
@@ -146,8 +146,8 @@ impl Sources {
         if let Some(change) = &event.change {
             change.bearings.iter().for_each(|bearing| self.add_name(bearing.as_str()));
         }
-        // a reasoner of another kind words its own sentences; where a model's opinion is part of the
-        // judgement they are still the expert's
+        // a reasoner of another kind words its own sentences; where a model's opinion is part of
+        // the judgement they are still the expert's
         let is_own = diagnosis.reasoner == Reasoner::Expert || diagnosis.second_opinion.is_some();
         if grounds.inquiry.answered.is_empty() || !is_own {
             self.add_documents_of(diagnosis);
@@ -225,8 +225,8 @@ fn texts(diagnosis: &mut Diagnosis) -> impl Iterator<Item = &mut Text> {
         )
 }
 
-/// Withholds from a diagnosis what has no source: evidence that does not hold what it says, and figures
-/// in its texts. Tells what was withheld; empty when all is well.
+/// Withholds from a diagnosis what has no source: evidence that does not hold what it says, and
+/// figures in its texts. Tells what was withheld; empty when all is well.
 pub fn withhold(diagnosis: &mut Diagnosis, grounds: &Grounds<'_>, rules: &Rules) -> Vec<String> {
     let truth = Truth::of(diagnosis, grounds, rules);
     let mut missing = Vec::new();

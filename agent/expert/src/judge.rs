@@ -38,7 +38,8 @@ impl Head {
     }
 }
 
-/// Whether a judgement gives no verdict: its risk is Normal for want of grounds, and a headline says so.
+/// Whether a judgement gives no verdict: its risk is Normal for want of grounds, and a headline
+/// says so.
 pub fn is_not_judged(diagnosis: &Diagnosis) -> bool {
     diagnosis.risk_level == RiskLevel::Normal
         && diagnosis.thoughts.iter().any(|thought| {
@@ -61,9 +62,9 @@ pub fn judge(case: &Case<'_>, rules: &Rules) -> Judgement {
     judge_asked(case, rules, None)
 }
 
-/// Judges one event for which a language model asks for this risk (RISK-13): the judgement is no lower,
-/// and never lower than [`judge`]'s. The bearing stands at the higher risk afterwards, with the same
-/// hysteresis as any other.
+/// Judges one event for which a language model asks for this risk (RISK-13): the judgement is no
+/// lower, and never lower than [`judge`]'s. The bearing stands at the higher risk afterwards, with
+/// the same hysteresis as any other.
 pub fn judge_raised(case: &Case<'_>, rules: &Rules, asked: RiskLevel) -> Judgement {
     judge_asked(case, rules, Some(asked))
 }
@@ -123,8 +124,8 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     Judgement { diagnosis, state, late: case.is_late(), ahead: false }
 }
 
-/// The judgement of an event ahead of the clock: as bad as it says or as the bearing stands, whichever
-/// is worse, and the memory stays as it was.
+/// The judgement of an event ahead of the clock: as bad as it says or as the bearing stands,
+/// whichever is worse, and the memory stays as it was.
 fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement {
     let state = case.memory.state.clone();
     let risk = state.risk().max(thoughts.proposal.risk);
@@ -140,7 +141,8 @@ fn judge_ahead(case: &Case<'_>, rules: &Rules, thoughts: Thoughts) -> Judgement 
     Judgement { diagnosis, state, late: true, ahead: true }
 }
 
-/// The window by itself is about as usual, while a former judgement of its point holds the bearing up.
+/// The window by itself is about as usual, while a former judgement of its point holds the bearing
+/// up.
 fn is_back(case: &Case<'_>, thoughts: &Thoughts, state: &BearingState, rules: &Rules) -> bool {
     let own = state.points.get(case.point()).map(|point| point.risk);
     let screening = &thoughts.screening;

@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn an_entry_tells_the_life_of_then_and_what_was_found() {
         use pdm_shared::fault::Fault;
-        use pdm_shared::follow_up::Found;
+        use pdm_shared::follow_up::WorkFound;
         let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("in range");
         let mut entry = at(2.5, RiskLevel::Warning);
         (entry.stage, entry.fault, entry.rul_hours) = (2, Some(Fault::OuterRace), Some(420.0));
@@ -231,7 +231,7 @@ mod tests {
             state: FollowUpState::Done,
             at: Some(now.plus_seconds(-5.0 * 3600.0)),
             repaired: false,
-            found: Some(Found {
+            found: Some(WorkFound {
                 verdict: Verdict::OtherCause,
                 element: None,
                 cause: Some("coupling 0.3 mm".to_owned()),

@@ -1,16 +1,17 @@
 //! Second thought: how far along the P–F curve, stage 1 to 4 (0: no sign of damage to the bearing).
 //!
 //! The stage is the highest that any rule asks for, so more evidence never lowers it. Rules and
-//! their grounds (four-stage pages and combined feature patterns):
-//! STAGE-1A a named but weak line; STAGE-1B impulsive, level usual; STAGE-1C envelope or floor up
-//! without lines (lubrication?); STAGE-2A a clear line; STAGE-2B level up with a sign of the bearing
-//! (impacts, envelope, a line); a level without one is a matter of the machine and stage 0;
-//! STAGE-3A many harmonics with sidebands; STAGE-3B level up and impulsive; STAGE-3C line and zone
-//! C; STAGE-3D cage; STAGE-3E level up and kurtosis fallen back: damage spreads; STAGE-3F a second
-//! family of lines; STAGE-3G signs of the bearing at a level that stops a machine; STAGE-4A line and zone D; STAGE-4B the floor has drowned the lines. STAGE-2C one
-//! recording without a history names the element with certainty: stage 2, until a second measurement
-//! confirms more; the zones of the velocity are absolute and count at once. STAGE-2D damage whose
-//! element is open, in one recording without a history or beside a flag: stage 2.
+//! their grounds (four-stage pages and combined feature patterns): STAGE-1A a named but weak line;
+//! STAGE-1B impulsive, level usual; STAGE-1C envelope or floor up without lines (lubrication?);
+//! STAGE-2A a clear line; STAGE-2B level up with a sign of the bearing (impacts, envelope, a line);
+//! a level without one is a matter of the machine and stage 0; STAGE-3A many harmonics with
+//! sidebands; STAGE-3B level up and impulsive; STAGE-3C line and zone C; STAGE-3D cage; STAGE-3E
+//! level up and kurtosis fallen back: damage spreads; STAGE-3F a second family of lines; STAGE-3G
+//! signs of the bearing at a level that stops a machine; STAGE-4A line and zone D; STAGE-4B the
+//! floor has drowned the lines. STAGE-2C one recording without a history names the element with
+//! certainty: stage 2, until a second measurement confirms more; the zones of the velocity are
+//! absolute and count at once. STAGE-2D damage whose element is open, in one recording without a
+//! history or beside a flag: stage 2.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
@@ -36,7 +37,8 @@ pub struct Staging {
     pub stage: u8,
     /// Level and impulsiveness were up together without a name, judgements in a row.
     pub spreading: u32,
-    /// The part that the anomaly speaks of, where it speaks of the machine rather than of the bearing.
+    /// The part that the anomaly speaks of, where it speaks of the machine rather than of the
+    /// bearing.
     pub machine: Option<MachinePart>,
     /// The kind of the signs, where they are of the bearing and no element is named.
     pub unnamed: Option<UnnamedSign>,
@@ -199,12 +201,14 @@ fn of_machine(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging 
     thought.conclusion = if case.is_impulsive(rules) {
         Text::new(
             "충격의 부위가 특정되지 않아 단계를 부여하지 않음: 베어링 손상을 배제할 수 없음",
-            "No stage is given, as no line names what strikes; damage of the bearing is not ruled out",
+            "No stage is given, as no line names what strikes; damage of the bearing is not ruled \
+             out",
         )
     } else {
         Text::new(
             "베어링 손상 징후는 확인되지 않음: 불평형·축정렬·이완·러빙 등 설비 문제부터 확인",
-            "No bearing damage is seen: check the machine first for unbalance, misalignment, looseness \
+            "No bearing damage is seen: check the machine first for unbalance, misalignment, \
+             looseness \
              or rubbing",
         )
     };
@@ -252,15 +256,16 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
     if !case.has_waveform() {
         return Text::new(
             "진동 상승: 파형 없는 측정값이라 베어링 손상도 회전체 문제도 배제할 수 없음",
-            "The vibration is up: these are values without a waveform, so neither bearing damage nor \
-             a matter of the machine is ruled out",
+            "The vibration is up: these are values without a waveform, so neither bearing damage \
+             nor a matter of the machine is ruled out",
         );
     }
     let is_level = case.event.contributing().any(|feature| feature.kind().is_level());
     match part {
         MachinePart::Sensor => Text::new(
             "베어링 충격으로 보기에는 너무 짧거나 드문 스파이크: 센서·케이블 접촉 불량 또는 공정의 단발 충격 의심",
-            "Spikes too short or too rare for a bearing: a contact of sensor or cable, or single strokes of \
+            "Spikes too short or too rare for a bearing: a contact of sensor or cable, or single \
+             strokes of \
              the process",
         ),
         MachinePart::None => Text::new(
@@ -272,13 +277,13 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
         }
         MachinePart::Rotor => Text::new(
             "베어링 손상 징후 없이 저주파 진동만 상승: 불평형·축정렬·이완 등 회전체 문제 의심",
-            "Low-frequency vibration is up without a sign of bearing damage: unbalance, misalignment \
-             or looseness",
+            "Low-frequency vibration is up without a sign of bearing damage: unbalance, \
+             misalignment or looseness",
         ),
         MachinePart::Whole if is_level => Text::new(
             "베어링 손상 징후 없이 전체 진동만 상승: 부하·공정 변화, 이완, 인접 설비의 영향 의심",
-            "Overall vibration is up without a sign of bearing damage: load, process, looseness or a \
-             neighbour",
+            "Overall vibration is up without a sign of bearing damage: load, process, looseness or \
+             a neighbour",
         ),
         MachinePart::Whole => Text::new(
             "이상은 있으나 베어링 손상으로 볼 근거가 부족함",

@@ -1,8 +1,9 @@
 //! The end of an episode by a repair.
 //!
-//! Rule: REPAIR-1 a bearing whose repair staff has reported and whose baseline the edge learns anew is
-//! another bearing than the one that was judged: the point's stage and risk begin again. Neither alone
-//! is enough: a report may be of the wrong bearing, and a baseline may be begun anew for another reason.
+//! Rule: REPAIR-1 a bearing whose repair staff has reported and whose baseline the edge learns anew
+//! is another bearing than the one that was judged: the point's stage and risk begin again. Neither
+//! alone is enough: a report may be of the wrong bearing, and a baseline may be begun anew for
+//! another reason.
 
 use pdm_shared::diagnosis::ThoughtTitle;
 use pdm_shared::event::{BaselineState, Event};
@@ -23,7 +24,8 @@ pub(crate) struct Closing {
     reported_at: Timestamp,
 }
 
-/// The repair that ends the episode of the event's measuring point, if both of its halves are there.
+/// The repair that ends the episode of the event's measuring point, if both of its halves are
+/// there.
 pub(crate) fn closing(case: &Case<'_>, rules: &Rules) -> Option<Closing> {
     let before = case.before().filter(|point| point.risk > RiskLevel::Normal)?;
     if case.is_late() || case.is_ahead(rules) {

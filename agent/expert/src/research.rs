@@ -1,23 +1,23 @@
-//! Grounds and deep research: what the case leaves open, questions to the knowledge base, how the answers
-//! are read and compared with the case, and what they change in the judgement (R-AGENT-6).
+//! Grounds and deep research: what the case leaves open, questions to the knowledge base, how the
+//! answers are read and compared with the case, and what they change in the judgement (R-AGENT-6).
 //!
-//! Pure: questions out ([`ask`]), documents in ([`read`], past cases by `record`), comparison sign by
-//! sign (`compare`), changes (`conclude`), all of it into the thoughts ([`tell_research`]); who calls the tools
-//! stands elsewhere. Invariants: a quote is the document's own words with its source; text of documents
-//! is data and is only ever quoted, never followed; nothing found in documents changes a stage, a risk
-//! or the remaining life that is planned with.
+//! Pure: questions out ([`ask`]), documents in ([`read`], past cases by `record`), comparison sign
+//! by sign (`compare`), changes (`conclude`), all of it into the thoughts ([`tell_research`]); who
+//! calls the tools stands elsewhere. Invariants: a quote is the document's own words with its
+//! source; text of documents is data and is only ever quoted, never followed; nothing found in
+//! documents changes a stage, a risk or the remaining life that is planned with.
 //!
 //! Rules: GROUND-1 a judgement that is worse or other than the last asks for similar cases and the
 //! fault's guide; GROUND-2 from Warning on it asks for its own earlier judgements too; RESEARCH-1
-//! acceleration at Watch or above always asks how far it is, how fast such cases went and what makes the
-//! fault grow; RESEARCH-2 the root cause of the case most like this one is the next question to the
-//! manual; RESEARCH-3 a second candidate asks what tells the two apart, and the condition of rapid
-//! growth that the guide names is the next question to the history; RESEARCH-4 where neither was found
-//! the next question is broader; RESEARCH-5 what the second round found anew asks for the failure mode;
-//! RESEARCH-7 what speaks against: cases with these signs without damage; RESEARCH-8 one that was found
-//! asks what tells the two apart; RESEARCH-9 whether what was done in the case most like this one
-//! helped; RESEARCH-6 research ends when nothing is open, when a round brings nothing new, and after
-//! [`MAX_ROUNDS`].
+//! acceleration at Watch or above always asks how far it is, how fast such cases went and what
+//! makes the fault grow; RESEARCH-2 the root cause of the case most like this one is the next
+//! question to the manual; RESEARCH-3 a second candidate asks what tells the two apart, and the
+//! condition of rapid growth that the guide names is the next question to the history; RESEARCH-4
+//! where neither was found the next question is broader; RESEARCH-5 what the second round found
+//! anew asks for the failure mode; RESEARCH-7 what speaks against: cases with these signs without
+//! damage; RESEARCH-8 one that was found asks what tells the two apart; RESEARCH-9 whether what was
+//! done in the case most like this one helped; RESEARCH-6 research ends when nothing is open, when
+//! a round brings nothing new, and after [`MAX_ROUNDS`].
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,8 @@ pub(crate) use tell::{Cited, facts};
 /// Rounds of research that are always made where research is due (the seed: search → reading →
 /// follow-up question → search).
 pub const MIN_ROUNDS: u32 = 2;
-/// Most rounds. Chosen: the third settles what the second left open; a fourth found nothing new in any
-/// of the scenarios.
+/// Most rounds. Chosen: the third settles what the second left open; a fourth found nothing new in
+/// any of the scenarios.
 pub const MAX_ROUNDS: u32 = 3;
 /// Confidence below which the name is one of several candidates: `screening.sure_confidence` of the
 /// shipped rules.
@@ -198,8 +198,8 @@ impl Inquiry {
     }
 }
 
-/// The judgement is worse or other than the last one of the bearing: it needs grounds, and documents
-/// if its risk asks for them.
+/// The judgement is worse or other than the last one of the bearing: it needs grounds, and
+/// documents if its risk asks for them.
 pub fn is_news(diagnosis: &Diagnosis, recent: &[Remembered]) -> bool {
     let Some(last) = recent.first() else { return diagnosis.risk_level > RiskLevel::Normal };
     diagnosis.risk_level > RiskLevel::Normal

@@ -1,20 +1,21 @@
 //! Fifth thought: the risk, from stage, trend, remaining life and zone, with its hysteresis.
 //!
-//! Rules: RISK-0 a window that cannot be judged keeps the risk; RISK-1 the matrix of stage and trend;
-//! RISK-2 a flagged anomaly is Watch at least; RISK-3 an anomaly in zone D is Warning at least;
-//! RISK-4 a lower bound within the configured lead times is Warning at least; RISK-5 a life shorter
-//! than the lead time is Critical; RISK-6 a critical asset is one level higher; RISK-7 a level falls
-//! only after enough better judgements in a row; RISK-8 the bearing stands as its worst measuring
-//! point; RISK-9 a late event never lowers; RISK-10 what the flag of a ready baseline does not carry
-//! is Watch at most by the matrix: signs come first, the level follows; RISK-11 a level far above its
-//! baseline is Warning or Critical at least; RISK-12 an element that is not named is no worse than
-//! its level, unless velocity or drowned lines say more; RISK-13 a language model in the loop may ask
-//! for more, never for less; RISK-14 an element that was damaged while the baseline was learnt is not
-//! quiet because that baseline raises no flag, and stands as long as it is named; RISK-15 a level below
-//! the ratio that asks for Warning, outside the bad zones and before the lines drown, stops no machine
-//! (Randall: a change below 6 dB is not significant); RISK-16 spikes that are too short for an impact are
-//! of the cable, and ask for Watch; RISK-17 one recording with heavy impacts and a velocity in a bad zone is Warning;
-//! RISK-18 a level that has been as usual for days, without lines or impacts, stands no higher than Watch.
+//! Rules: RISK-0 a window that cannot be judged keeps the risk; RISK-1 the matrix of stage and
+//! trend; RISK-2 a flagged anomaly is Watch at least; RISK-3 an anomaly in zone D is Warning at
+//! least; RISK-4 a lower bound within the configured lead times is Warning at least; RISK-5 a life
+//! shorter than the lead time is Critical; RISK-6 a critical asset is one level higher; RISK-7 a
+//! level falls only after enough better judgements in a row; RISK-8 the bearing stands as its worst
+//! measuring point; RISK-9 a late event never lowers; RISK-10 what the flag of a ready baseline
+//! does not carry is Watch at most by the matrix: signs come first, the level follows; RISK-11 a
+//! level far above its baseline is Warning or Critical at least; RISK-12 an element that is not
+//! named is no worse than its level, unless velocity or drowned lines say more; RISK-13 a language
+//! model in the loop may ask for more, never for less; RISK-14 an element that was damaged while
+//! the baseline was learnt is not quiet because that baseline raises no flag, and stands as long as
+//! it is named; RISK-15 a level below the ratio that asks for Warning, outside the bad zones and
+//! before the lines drown, stops no machine (Randall: a change below 6 dB is not significant);
+//! RISK-16 spikes that are too short for an impact are of the cable, and ask for Watch; RISK-17 one
+//! recording with heavy impacts and a velocity in a bad zone is Warning; RISK-18 a level that has
+//! been as usual for days, without lines or impacts, stands no higher than Watch.
 //!
 //! A machine is stopped by stage 3 in a rising trend's last row, by zone D, by a level far above
 //! its baseline, or by a life that is shorter than the lead time by its median, with growth that is
@@ -137,8 +138,8 @@ impl Proposal {
         }
     }
 
-    /// Stops no machine while its level is about the usual one: lines and a forecast alone ask for a plan.
-    /// Spikes of a bad cable ask for a check of the sensor.
+    /// Stops no machine while its level is about the usual one: lines and a forecast alone ask for
+    /// a plan. Spikes of a bad cable ask for a check of the sensor.
     fn hold_without_ground(
         &mut self,
         case: &Case<'_>,
@@ -237,13 +238,13 @@ pub fn latch(
     state
 }
 
-/// Windows in a row, and the hours over which they must have come, that are as usual before a risk falls to Watch.
-/// Chosen: the six windows of the edge's shortest rule, and three days; a damage whose level falls back keeps its
-/// lines (IMS test 2 stays named through its false recovery).
+/// Windows in a row, and the hours over which they must have come, that are as usual before a risk
+/// falls to Watch. Chosen: the six windows of the edge's shortest rule, and three days; a damage
+/// whose level falls back keeps its lines (IMS test 2 stays named through its false recovery).
 const USUAL: (u32, f64) = (6, 72.0);
 
-/// Lets a risk fall to Watch once the windows have been as usual for days: a bearing that was replaced or greased
-/// without a word is not stopped for weeks.
+/// Lets a risk fall to Watch once the windows have been as usual for days: a bearing that was
+/// replaced or greased without a word is not stopped for weeks.
 fn fall_to_usual(case: &Case<'_>, rules: &Rules, own_stage: u8, state: &mut PointState) {
     if state.risk <= RiskLevel::Watch || !case.is_usual_again(rules) {
         state.usual = None;
@@ -270,8 +271,9 @@ fn remember_start(case: &Case<'_>, screening: &Screening, rules: &Rules, state: 
     }
 }
 
-/// Counts the judgements in a row that asked for no more than each level and stage. A baseline that is still
-/// being learnt, or that was learnt with the damage, cannot say that things got better: it adds nothing.
+/// Counts the judgements in a row that asked for no more than each level and stage. A baseline that
+/// is still being learnt, or that was learnt with the damage, cannot say that things got better: it
+/// adds nothing.
 fn count_calm(state: &mut PointState, proposed: RiskLevel, own_stage: u8, comparable: bool) {
     let step = u32::from(comparable);
     for (count, level) in state.calm.iter_mut().zip(RiskLevel::ALL) {
@@ -282,7 +284,8 @@ fn count_calm(state: &mut PointState, proposed: RiskLevel, own_stage: u8, compar
     }
 }
 
-/// The worst level that the last judgements asked for, as many as have to be better before a level falls.
+/// The worst level that the last judgements asked for, as many as have to be better before a level
+/// falls.
 fn calm_risk(state: &PointState, rules: &Rules) -> RiskLevel {
     let mut levels = state.calm.iter().zip(RiskLevel::ALL);
     let calm = levels.find(|(count, _)| **count >= rules.risk.downgrade_after);

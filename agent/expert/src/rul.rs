@@ -2,10 +2,11 @@
 //!
 //! Rules: RUL-1 no figure is said so; RUL-2 under acceleration the lower bound is taken; RUL-3 from
 //! stage 2 on too, as a late answer costs more than an early one (PHM 2008 score: exp(d/10) late
-//! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals; RUL-6 a
-//! median below the lead time stops a machine only at an advanced stage, or where growth is significant
-//! and the interval is narrow enough: a lower bound by itself asks for a plan; RUL-7 a level that is not of the
-//! bearing, or that is about the usual one without a name, has no remaining life; RUL-8 an interval that no plan fits is not told as a life; RUL-9 a window at its
+//! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals;
+//! RUL-6 a median below the lead time stops a machine only at an advanced stage, or where growth is
+//! significant and the interval is narrow enough: a lower bound by itself asks for a plan; RUL-7 a
+//! level that is not of the bearing, or that is about the usual one without a name, has no
+//! remaining life; RUL-8 an interval that no plan fits is not told as a life; RUL-9 a window at its
 //! usual level has none.
 
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
@@ -21,8 +22,8 @@ use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::{Doubt, fact, hours, joined, life};
 
-/// The stage from which a life that is short by its median stops a machine, however wide its interval.
-/// Source: the four-stage pages, by which a bearing at stage 3 is to be replaced.
+/// The stage from which a life that is short by its median stops a machine, however wide its
+/// interval. Source: the four-stage pages, by which a bearing at stage 3 is to be replaced.
 const STOPS_FROM: u8 = 3;
 
 /// The risk that the remaining life asks for.
@@ -32,7 +33,8 @@ pub enum Urgency {
     None,
     /// The lower bound is within the configured number of lead times.
     Plan,
-    /// The median ends before a replacement can be arranged in the ordinary way, and can be trusted to.
+    /// The median ends before a replacement can be arranged in the ordinary way, and can be trusted
+    /// to.
     Act,
 }
 
@@ -160,7 +162,8 @@ fn open_yet(rul: &Rul, urgency: Urgency, rules: &Rules) -> Remaining {
             with_particle(&high_told.ko, Particle::Towards)
         ),
         format!(
-            "The remaining life cannot be told yet: lower bound {}, upper bound {}, too wide to plan by",
+            "The remaining life cannot be told yet: lower bound {}, upper bound {}, too wide to \
+             plan by",
             low_told.en, high_told.en
         ),
     );
@@ -224,12 +227,12 @@ fn no_life(
     (is_low && !is_damaging).then_some("the level is about the usual one and no element is named")
 }
 
-/// Whether a forecast may stop a machine by itself: its growth is significant, and its interval is so
-/// narrow that its upper end, too, lies within the lead times that ask for a plan.
+/// Whether a forecast may stop a machine by itself: its growth is significant, and its interval is
+/// so narrow that its upper end, too, lies within the lead times that ask for a plan.
 ///
-/// Chosen on the eight simulated runs to failure of `config/scenarios/edge`: there the upper end lies at 5
-/// to 7 lead times while the median is a third of the true life (57 h, seven days before the end of
-/// `outer_race_days`), so such an interval is no reason to stop.
+/// Chosen on the eight simulated runs to failure of `config/scenarios/edge`: there the upper end
+/// lies at 5 to 7 lead times while the median is a third of the true life (57 h, seven days before
+/// the end of `outer_race_days`), so such an interval is no reason to stop.
 fn is_trusted(case: &Case<'_>, lead_h: f64, rules: &Rules) -> bool {
     let (trend, rul) = (&case.event.trend, &case.event.rul);
     let is_significant = trend.trend_direction == TrendDirection::Rising
@@ -245,8 +248,8 @@ fn for_information(screening: &Screening) -> Option<Text> {
         .then(|| Text::new("(이상이 확인되지 않아 참고값)", "(for information: no anomaly)"))
 }
 
-/// The interval with its median, which of them is planned with, and how it stands to the lead time: all in
-/// the units and roundings of people.
+/// The interval with its median, which of them is planned with, and how it stands to the lead time:
+/// all in the units and roundings of people.
 fn conclusion(rul: &Rul, taken: f64, conservative: bool, lead_h: f64, note: Option<Text>) -> Text {
     let median = life(rul.hours.unwrap_or(taken));
     let (low, high) = (rul.ci_low_hours.map(life), rul.ci_high_hours.map(life));

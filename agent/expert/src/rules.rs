@@ -31,14 +31,14 @@ pub struct Rules {
     pub rul: Rul,
     /// Fifth thought.
     pub risk: Risk,
-    /// How far a window may lie ahead of the clock by which it is judged, s. No threshold of a rules
-    /// file: the agent sets `[intake] ahead_s`.
+    /// How far a window may lie ahead of the clock by which it is judged, s. No threshold of a
+    /// rules file: the agent sets `[intake] ahead_s`.
     #[serde(skip, default = "an_hour_s")]
     pub ahead_s: f64,
 }
 
-/// Chosen: a clock without time synchronisation drifts by about 1 s a day (10 ppm), so an hour is years
-/// of drift; a clock in local time or with a wrong date is off by more.
+/// Chosen: a clock without time synchronisation drifts by about 1 s a day (10 ppm), so an hour is
+/// years of drift; a clock in local time or with a wrong date is off by more.
 const fn an_hour_s() -> f64 {
     3600.0
 }
@@ -286,8 +286,8 @@ mod tests {
         rules.check().expect_err("a wrong value")
     }
 
-    /// The file says that every key is needed: a line that is deleted is refused with its key, and no
-    /// default takes its place.
+    /// The file says that every key is needed: a line that is deleted is refused with its key, and
+    /// no default takes its place.
     #[test]
     fn a_rules_file_without_any_one_of_its_keys_is_refused() {
         let keys = EMBEDDED.lines().filter(|line| line.contains(" = ") && !line.starts_with('#'));

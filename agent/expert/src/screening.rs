@@ -3,11 +3,12 @@
 //! Rules: SCREEN-0 a bad signal or a standing machine is not judged; SCREEN-1 the anomaly flag;
 //! SCREEN-2 the named line; SCREEN-3 its confidence; SCREEN-4 the cross-check of the features when
 //! the flag is down; SCREEN-5 the baseline is still being learnt; SCREEN-6 a certain name without a
-//! history counts at once, and any name where one recording is all there is: a technician may have no
-//! other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name or exclude is
-//! told as that, and never as sound; SCREEN-9 one recording in zone D, or with impacts that no sound machine
-//! has, counts at once too: it asks for a check of the machine; SCREEN-10 a window at half of the level or less
-//! resets no count of signs; SCREEN-11 a record without a signal, or with impacts that nothing names, is not sound.
+//! history counts at once, and any name where one recording is all there is: a technician may have
+//! no other; SCREEN-7 the same of damage whose part is open; SCREEN-8 what the gateway cannot name
+//! or exclude is told as that, and never as sound; SCREEN-9 one recording in zone D, or with
+//! impacts that no sound machine has, counts at once too: it asks for a check of the machine;
+//! SCREEN-10 a window at half of the level or less resets no count of signs; SCREEN-11 a record
+//! without a signal, or with impacts that nothing names, is not sound.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
@@ -39,9 +40,9 @@ pub enum Finding {
     Open,
     /// No flag, but evidence of a defect that has not stood long enough yet.
     Suspected,
-    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in the only
-    /// recording there is, or damage is seen whose element is open: treated as an anomaly that a second
-    /// measurement has to confirm.
+    /// Nothing is learnt yet, so no flag can rise, but the element is named with certainty, or in
+    /// the only recording there is, or damage is seen whose element is open: treated as an anomaly
+    /// that a second measurement has to confirm.
     Single,
     /// No flag, but the evidence has stood: treated as an anomaly.
     Confirmed,
@@ -56,7 +57,8 @@ pub struct Screening {
     pub finding: Finding,
     /// The element that is taken as the fault.
     pub fault: Option<Fault>,
-    /// The element's name counts at once: certain while the baseline is being learnt, or of the only recording.
+    /// The element's name counts at once: certain while the baseline is being learnt, or of the
+    /// only recording.
     pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
@@ -78,15 +80,16 @@ impl Screening {
         matches!(self.finding, Finding::Anomalous | Finding::Confirmed | Finding::Single)
     }
 
-    /// The named element, where it is the one that the baseline was learnt with: the bearing was damaged
-    /// when its sensor was mounted, and no flag of that baseline can rise for it.
+    /// The named element, where it is the one that the baseline was learnt with: the bearing was
+    /// damaged when its sensor was mounted, and no flag of that baseline can rise for it.
     pub fn damaged_from_the_start(&self, case: &Case<'_>) -> Option<Fault> {
         let start = case.before().and_then(|point| point.damaged_when_learnt);
         start.filter(|fault| self.is_anomaly() && self.fault == Some(*fault))
     }
 }
 
-/// How many windows in a row have had signs without a flag. A much quieter one neither counts nor ends the row.
+/// How many windows in a row have had signs without a flag. A much quieter one neither counts nor
+/// ends the row.
 fn unflagged_signs(case: &Case<'_>, rules: &Rules, has_signs: bool) -> u32 {
     let before = case.before().map_or(0, |state| state.unflagged);
     match has_signs && !case.event.anomaly_detected {
@@ -156,7 +159,8 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     }
 }
 
-/// Damage whose element is open, where it says something: while nothing is learnt, and beside a flag.
+/// Damage whose element is open, where it says something: while nothing is learnt, and beside a
+/// flag.
 ///
 /// Against a ready baseline without a flag it moves nothing: what is new of it raises the flag.
 fn open_damage(case: &Case<'_>, fault: Option<Fault>) -> Option<OpenDamage> {
@@ -170,14 +174,16 @@ fn is_learning(case: &Case<'_>) -> bool {
 
 /// Whether the event is all that is known of the bearing: one recording, nothing learnt before it.
 ///
-/// A part that is named is then no less than damage whose part is open ([`open_damage`]): leave-one-rig-out
-/// none of 228 sound recordings is named, and the names below `sure_confidence` are right (docs/benchmark.md).
+/// A part that is named is then no less than damage whose part is open ([`open_damage`]):
+/// leave-one-rig-out none of 228 sound recordings is named, and the names below `sure_confidence`
+/// are right (docs/benchmark.md).
 fn is_alone(case: &Case<'_>) -> bool {
     is_learning(case) && case.event.anomaly.baseline.windows == 0
 }
 
-/// Peak of the acceleration, g, from which impacts of one recording ask for a check of the machine. Chosen: twice
-/// the highest of the sound recordings at hand with a kurtosis above 6 (5 g, Paderborn K001).
+/// Peak of the acceleration, g, from which impacts of one recording ask for a check of the machine.
+/// Chosen: twice the highest of the sound recordings at hand with a kurtosis above 6 (5 g,
+/// Paderborn K001).
 const HEAVY_PEAK_G: f64 = 10.0;
 
 /// The velocity is in a zone of limited operation or of damage, or the impacts are heavy.
@@ -205,8 +211,9 @@ fn is_certain(case: &Case<'_>, rules: &Rules, fault: Option<Fault>) -> bool {
     fault.is_some() && confidence >= rules.screening.sure_confidence
 }
 
-/// Whether the window is so much quieter than the last one with a sign that it is no counter-evidence: a machine
-/// that idles or stands shows no line of a damage that is plain under load.
+/// Whether the window is so much quieter than the last one with a sign that it is no
+/// counter-evidence: a machine that idles or stands shows no line of a damage that is plain under
+/// load.
 fn is_much_quieter(case: &Case<'_>, rules: &Rules) -> bool {
     let with_sign = case.before().and_then(|before| before.unflagged_rms_g);
     let levels = with_sign.zip(case.event.time_domain.rms_g);

@@ -2,8 +2,8 @@
 //! both decide whether staff is told again.
 //!
 //! Times are those of the measurement, so a backlog that is judged late is told as it would have
-//! been told then. Invariants: a stand changes by events that are not late, in their order; a window
-//! that cannot be judged neither begins nor ends one.
+//! been told then. Invariants: a stand changes by events that are not late, in their order; a
+//! window that cannot be judged neither begins nor ends one.
 
 use std::collections::BTreeMap;
 

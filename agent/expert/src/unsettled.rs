@@ -1,10 +1,10 @@
 //! Finds the questions that one window leaves open: no element is named, and the bearing is not
 //! sound either.
 //!
-//! The gateway says why it cannot name or exclude a fault in one line of English, which differs in its
-//! figures; this module finds its kind, says it in both languages and gives the step that settles it. The
-//! figures stay in the evidence. A line that stands plainly without a name is left open too. Invariant:
-//! nothing here changes a risk.
+//! The gateway says why it cannot name or exclude a fault in one line of English, which differs in
+//! its figures; this module finds its kind, says it in both languages and gives the step that
+//! settles it. The figures stay in the evidence. A line that stands plainly without a name is left
+//! open too. Invariant: nothing here changes a risk.
 
 use pdm_shared::diagnosis::Evidence;
 use pdm_shared::event::BaselineState;
@@ -70,17 +70,18 @@ pub(crate) enum OpenReason {
     Other,
 }
 
-/// Level, g RMS, velocity, mm/s RMS, and kurtosis below all of which one record shows no machine in service:
-/// IMS shows 0.002 g when stopped, and a kurtosis of 3 is noise. Slow machines are as quiet: with impacts they
-/// are judged.
+/// Level, g RMS, velocity, mm/s RMS, and kurtosis below all of which one record shows no machine in
+/// service: IMS shows 0.002 g when stopped, and a kurtosis of 3 is noise. Slow machines are as
+/// quiet: with impacts they are judged.
 const SILENT: (f64, f64, f64) = (0.002, 0.1, 4.0);
 
-/// Ratios of a level to its baseline outside which somebody is asked what changed, though nothing is wrong.
-/// Chosen: 3 dB, half of the change that Randall (Vibration-based Condition Monitoring, 2011) calls significant;
-/// sound levels wander by up to 1.28 times.
+/// Ratios of a level to its baseline outside which somebody is asked what changed, though nothing
+/// is wrong. Chosen: 3 dB, half of the change that Randall (Vibration-based Condition Monitoring,
+/// 2011) calls significant; sound levels wander by up to 1.28 times.
 const MOVED: (f64, f64) = (0.71, 1.41);
 
-/// Returns what the figures of this window leave open, where neither lines nor the gateway say anything.
+/// Returns what the figures of this window leave open, where neither lines nor the gateway say
+/// anything.
 pub(crate) fn open_by_figures(case: &Case<'_>, rules: &Rules) -> Option<OpenReason> {
     let event = case.event;
     if event.anomaly.baseline.state == BaselineState::Ready {
@@ -173,8 +174,8 @@ impl OpenReason {
             ),
             Self::OtherBearing => Text::new(
                 "설정된 베어링에 없는 차수의 결함선이 나타남: 다른 베어링이 장착되었을 수 있음",
-                "lines stand at an order that the configured bearing does not have: another one may be \
-                 built in",
+                "lines stand at an order that the configured bearing does not have: another one \
+                 may be built in",
             ),
             Self::EstimatedOrders => Text::new(
                 "결함 차수가 추정값이어서 부위를 구분할 수 없음",
@@ -220,7 +221,8 @@ impl OpenReason {
             ),
             Self::SpeedMisfit => Text::new(
                 "실제 회전속도를 확인(타코미터·인버터 표시)하여 바로잡은 뒤 다시 판정",
-                "Check the true speed (tachometer, display of the drive), correct it and judge again",
+                "Check the true speed (tachometer, display of the drive), correct it and judge \
+                 again",
             ),
             Self::MovingSpeed => Text::new(
                 "회전속도를 일정하게 유지하거나 회전속도를 함께 기록하여 다시 측정",
@@ -236,8 +238,8 @@ impl OpenReason {
             ),
             Self::OtherCause => Text::new(
                 "다른 회전속도나 부하에서 다시 측정하고 벨트·기어·인버터·인접 축의 영향을 확인",
-                "Measure again at another speed or load; check belts, gears, drive and neighbouring \
-                 shafts",
+                "Measure again at another speed or load; check belts, gears, drive and \
+                 neighbouring shafts",
             ),
             Self::WeakLines | Self::CageLines | Self::PlainLine(_) | Self::Other => Text::new(
                 "센서 취부와 회전속도를 확인하고 같은 조건에서 더 길게 다시 측정",
@@ -246,21 +248,25 @@ impl OpenReason {
             ),
             Self::NoSignal => Text::new(
                 "설비가 운전 중이었는지 확인하고, 운전 중이었다면 센서·케이블·감도 설정을 점검한 뒤 다시 측정",
-                "Check that the machine ran; if it did, check sensor, cable and sensitivity, and measure again",
+                "Check that the machine ran; if it did, check sensor, cable and sensitivity, and \
+                 measure again",
             ),
             Self::Impacts => Text::new(
                 "회전속도와 장착된 베어링의 형번을 확인하고, 이완·러빙·인접 설비의 충격인지 점검한 뒤 같은 측정점에서 재측정",
-                "Check the speed and the designation of the bearing, look for looseness, rubbing or a \
+                "Check the speed and the designation of the bearing, look for looseness, rubbing \
+                 or a \
                  neighbour that strikes, and measure again at the same point",
             ),
             Self::LevelMoved => Text::new(
                 "부하·회전속도·공정이 바뀌었는지, 센서를 옮겼거나 감도가 변했는지 확인. 계속될 변경이면 기록하고 기준선을 다시 학습",
-                "Find what changed: load, speed or process, or the sensor (moved, loose, losing sensitivity). If \
+                "Find what changed: load, speed or process, or the sensor (moved, loose, losing \
+                 sensitivity). If \
                  it is to stay, record it and have the baseline learnt anew",
             ),
             Self::Ungrouped => Text::new(
                 "기계 그룹(출력·지지 조건)을 입력한 뒤 다시 판정하고, 불평형·축정렬·체결 상태를 점검",
-                "State the machine's group (power, support) and judge again; check balance, alignment and \
+                "State the machine's group (power, support) and judge again; check balance, \
+                 alignment and \
                  fastening",
             ),
             Self::NoWaveform => Text::new(
@@ -374,7 +380,8 @@ fn moved(case: &Case<'_>) -> Text {
                 "이상 미감지. 수준이 기준 대비 {told}배로 낮아짐: 부하·회전수 변화 또는 센서 감도 저하"
             ),
             format!(
-                "No anomaly, but the level has fallen to {told} times its baseline: a lighter load, or a sensor \
+                "No anomaly, but the level has fallen to {told} times its baseline: a lighter \
+                 load, or a sensor \
                  that loses its grip or sensitivity"
             ),
         );
@@ -382,7 +389,8 @@ fn moved(case: &Case<'_>) -> Text {
     Text::new(
         format!("이상 미감지. 수준이 기준 대비 {told}배로 달라짐: 부하·공정 또는 센서 위치의 변화"),
         format!(
-            "No anomaly, but the level has moved to {told} times its baseline: load, process, or a sensor that \
+            "No anomaly, but the level has moved to {told} times its baseline: load, process, or a \
+             sensor that \
              was moved"
         ),
     )

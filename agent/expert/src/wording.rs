@@ -34,8 +34,8 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A number of hours as people round it: below one hour as that, one decimal below ten, whole hours below
-/// two days, whole days (rounded down) from there.
+/// A number of hours as people round it: below one hour as that, one decimal below ten, whole hours
+/// below two days, whole days (rounded down) from there.
 pub fn hours(value: f64) -> Text {
     if value < 1.0 {
         return Text::new("1시간 미만", "less than 1 h");
@@ -51,8 +51,8 @@ pub fn hours(value: f64) -> Text {
     }
 }
 
-/// A remaining life as people read it beside other hours: hours below four days, whole days (to the nearest) from
-/// there. Cut to days, 70 h were "2 days" beside a stop in 57 h.
+/// A remaining life as people read it beside other hours: hours below four days, whole days (to the
+/// nearest) from there. Cut to days, 70 h were "2 days" beside a stop in 57 h.
 pub fn life(value: f64) -> Text {
     if value < 48.0 {
         return hours(value);

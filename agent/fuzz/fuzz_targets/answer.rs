@@ -1,5 +1,5 @@
-//! Any bytes as the answer of a language model's server, whole and as a stream cut at a place that the first
-//! byte says: the same answer for every cut, or a reason, never a panic.
+//! Any bytes as the answer of a language model's server, whole and as a stream cut at a place that
+//! the first byte says: the same answer for every cut, or a reason, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

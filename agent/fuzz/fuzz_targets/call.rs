@@ -1,6 +1,6 @@
-//! Any JSON as the arguments of each shipped tool: answered or refused, never a panic. The same text
-//! as a statement of the executor `sql`, which changes nothing, and as an address of `http`, whose
-//! host stays.
+//! Any JSON as the arguments of each shipped tool: answered or refused, never a panic. The same
+//! text as a statement of the executor `sql`, which changes nothing, and as an address of `http`,
+//! whose host stays.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use pdm_tools::spec::statement::Statement;
 use pdm_tools::spec::template::Address;
-use pdm_tools::{Call, Catalogue, Means, Runtime};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Runtime};
 use serde_json::{Value, json};
 
 fuzz_target!(|text: &str| {
@@ -28,7 +28,7 @@ fuzz_target!(|text: &str| {
 });
 
 static TOOLS: LazyLock<Runtime> =
-    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, Means::default()));
+    LazyLock::new(|| Runtime::new(Catalogue::shipped().0, ExecutorResources::default()));
 
 fn call(arguments: &Value) {
     // waits between attempts take no time

@@ -5,13 +5,13 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
+use pdm_expert::research;
 use pdm_knowledge::Collection;
 use pdm_knowledge::chunk::cut;
 use pdm_knowledge::document::Document;
 use pdm_knowledge::embed::local::LocalEmbedder;
 use pdm_knowledge::section::items::items;
 use pdm_knowledge::words::{passage_vector, query_vector};
-use pdm_expert::research;
 
 fuzz_target!(|text: &str| {
     let _ = query_vector(text);

@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pdm_report::settings::ReportSettings;
-use pdm_report::{compose, gather, html, report, work_order};
-use pdm_expert::case::{PastEvent, Case, Memory};
+use pdm_expert::case::{Case, Memory, PastEvent};
 use pdm_expert::grounding::{Grounds, withhold};
 use pdm_expert::research::Inquiry;
 use pdm_expert::rules::Rules;
+use pdm_report::settings::ReportSettings;
+use pdm_report::{compose, gather, html, report, work_order};
 use pdm_shared::event::Event;
 use pdm_shared::text::Language;
 

@@ -1,8 +1,8 @@
 //! Any bytes as a PDF: its text or an error, within the limits of memory and time. A parser that
 //! panics is caught by the reader, so a panic is not the end of the run here.
 //!
-//! Deep nesting overflows the parser's stack. The programs parse in a child process, whose end is an
-//! error of the file; here it would be the end of the run, so such inputs are left out.
+//! Deep nesting overflows the parser's stack. The programs parse in a child process, whose end is
+//! an error of the file; here it would be the end of the run, so such inputs are left out.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any text as a query over the asset graph, run over a small one: rows or a reason, never a panic, and
-//! never longer than its limits.
+//! Any text as a query over the asset graph, run over a small one: rows or a reason, never a panic,
+//! and never longer than its limits.
 #![no_main]
 
 use std::sync::LazyLock;

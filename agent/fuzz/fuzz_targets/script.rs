@@ -1,5 +1,5 @@
-//! Any text as a program of a language model, with tools that answer, fail and are gone: one end with an answer
-//! or a reason, within the bounds of what the parent reads, never a panic.
+//! Any text as a program of a language model, with tools that answer, fail and are gone: one end
+//! with an answer or a reason, within the bounds of what the parent reads, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,12 +10,14 @@ use serde_json::{Value, json};
 const RESULTS: usize = 6;
 
 fuzz_target!(|program: &str| {
-    let mut input = json!({ "kind": "start", "program": program, "tools": ["stocks", "broken"] }).to_string();
+    let mut input =
+        json!({ "kind": "start", "program": program, "tools": ["stocks", "broken"] }).to_string();
     for result in 0..RESULTS {
         let line = if result % 3 == 2 {
             json!({ "kind": "failed", "reason": "the store is away" })
         } else {
-            json!({ "kind": "result", "text": r#"[{"code": "005930", "name": "삼성전자", "weight": 30.5}]"# })
+            json!({ "kind": "result",
+                "text": r#"[{"code": "005930", "name": "삼성전자", "weight": 30.5}]"# })
         };
         input.push('\n');
         input.push_str(&line.to_string());
@@ -23,7 +25,8 @@ fuzz_target!(|program: &str| {
     let mut output = Vec::new();
     // results that no program took are refused as no program
     let _ = child::run_unconfined(input.as_bytes(), &mut output);
-    let lines: Vec<&[u8]> = output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&[u8]> =
+        output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     assert!(lines.iter().all(|line| line.len() < 64 << 10));
     let ends = lines
         .iter()

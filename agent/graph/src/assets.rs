@@ -1,10 +1,11 @@
-//! The asset graph of a plant: which kinds of nodes and relationships it has, and how they are read,
-//! checked, compared and written. Pure: the agent's store keeps the result.
+//! The asset graph of a plant: which kinds of nodes and relationships it has, and how they are
+//! read, checked, compared and written. Pure: the agent's store keeps the result.
 //!
-//! A node is known by its type and its id; a bearing's id is its full name `site/equipment/bearing`, a
-//! machine's `equipment`, or `site/equipment` where two sites have one of this name.
-//! Invariant of a checked [`Assets`]: the ends of every relationship exist and fit its type, `HAS_PART`
-//! has no cycle, no place holds two bearings at one time, no bearing is in two places at one time.
+//! A node is known by its type and its id; a bearing's id is its full name
+//! `site/equipment/bearing`, a machine's `equipment`, or `site/equipment` where two sites have one
+//! of this name. Invariant of a checked [`Assets`]: the ends of every relationship exist and fit
+//! its type, `HAS_PART` has no cycle, no place holds two bearings at one time, no bearing is in two
+//! places at one time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,8 +71,8 @@ impl fmt::Display for NodeName {
     }
 }
 
-/// The name of a relationship. `since` tells apart the times at which a bearing came to one machine; it
-/// is empty for every other type.
+/// The name of a relationship. `since` tells apart the times at which a bearing came to one
+/// machine; it is empty for every other type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeName {
     /// The type.
@@ -112,7 +113,8 @@ pub struct Assets {
 }
 
 impl Assets {
-    /// These assets with `other` put over them: what `other` names is as `other` says, the rest stays.
+    /// These assets with `other` put over them: what `other` names is as `other` says, the rest
+    /// stays.
     #[must_use]
     pub fn with(mut self, other: &Self) -> Self {
         self.nodes.extend(other.nodes.clone());

@@ -23,8 +23,8 @@ pub(crate) use kind::Kind;
 pub(crate) use projection::whole;
 use scope::Scope;
 
-/// Compiles a query that has passed the allow-list. `text` is what the query was parsed from; names of
-/// columns are cut out of it.
+/// Compiles a query that has passed the allow-list. `text` is what the query was parsed from; names
+/// of columns are cut out of it.
 pub(crate) fn compile(text: &str, query: &ast::Query) -> Result<QueryPlan> {
     query::query(text, query, &Scope::default())
 }

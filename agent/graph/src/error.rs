@@ -2,16 +2,16 @@
 
 use crate::source::SourceError;
 
-/// Why a query was not answered. Each message names the construct, the function, the variable or the
-/// limit that stopped it.
+/// Why a query was not answered. Each message names the construct, the function, the variable or
+/// the limit that stopped it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
     /// The text is not openCypher: the query has to be corrected.
     #[error("the query cannot be read: {0}")]
     Syntax(String),
-    /// The text is openCypher, and this engine does not run it: writing, calling, or a construct that
-    /// is not supported.
+    /// The text is openCypher, and this engine does not run it: writing, calling, or a construct
+    /// that is not supported.
     #[error("{construct} is not allowed: {why}")]
     Refused {
         /// The construct, as it is written in a query.

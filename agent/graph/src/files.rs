@@ -23,8 +23,8 @@ impl FileProblem {
     }
 }
 
-/// The text of a file of UTF-8 (with or without a byte-order mark) or CP949, the code page of Korean
-/// Windows; `file` is for the message.
+/// The text of a file of UTF-8 (with or without a byte-order mark) or CP949, the code page of
+/// Korean Windows; `file` is for the message.
 ///
 /// # Errors
 /// The line that is neither.

@@ -1,5 +1,5 @@
-//! Graphs as the tools ask them, those of the program by name and those of packs: the implementation of
-//! executor `graph`.
+//! Graphs as the tools ask them, those of the program by name and those of packs: the
+//! implementation of executor `graph`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,14 +2,15 @@
 //!
 //! The way of a query: text → `parse` (official grammar, allow-list) → `compile` (variables, types,
 //! steps) → `run` (rows, within [`Limits`]). The engine knows nothing of machines: it reads any
-//! [`GraphSource`]. [`MemoryGraph`] is one for graphs from files; the tables of the agent's store are
-//! another.
+//! [`GraphSource`]. [`MemoryGraph`] is one for graphs from files; the tables of the agent's store
+//! are another.
 //!
-//! [`NamedGraphs`] goes into `Means::graphs` of the tool runtime: the graphs of the program by name, and
-//! those of packs, which become a [`MemoryGraph`] when a tool first asks them (`config.graph: pack`).
+//! [`NamedGraphs`] goes into `ExecutorResources::graphs` of the tool runtime: the graphs of the
+//! program by name, and those of packs, which become a [`MemoryGraph`] when a tool first asks them
+//! (`config.graph: pack`).
 //!
-//! A query that writes, calls or reads files is refused by the name of the construct before anything
-//! runs; there is no code in this crate that could write a graph through a query.
+//! A query that writes, calls or reads files is refused by the name of the construct before
+//! anything runs; there is no code in this crate that could write a graph through a query.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -37,7 +38,7 @@ pub use error::QueryError;
 pub use graphs::NamedGraphs;
 pub use limits::{Limits, MAX_QUERY_BYTES};
 pub use memory::MemoryGraph;
-pub use query::{Query, Table, parameters};
+pub use query::{Query, QueryTable, parameters};
 pub use source::{Direction, Fans, GraphSource, Hops, Scan, SourceError};
 pub use value::{
     Node, Path, Properties, Relationship, Value, equal, order, properties_json, properties_of,

@@ -79,8 +79,8 @@ impl Budget {
         Err(QueryError::Limit(format!("a step of it holds more than {most} rows")))
     }
 
-    /// Counts memory that an intermediate result holds. Memory that is freed is not given back, so the
-    /// count is what the whole query ever held.
+    /// Counts memory that an intermediate result holds. Memory that is freed is not given back, so
+    /// the count is what the whole query ever held.
     pub(crate) fn hold(&self, bytes: usize) -> Result<()> {
         let held = self.bytes.get().saturating_add(bytes);
         self.bytes.set(held);
@@ -94,7 +94,8 @@ impl Budget {
     pub(crate) fn depth(&self) -> QueryError {
         let most = self.limits.depth;
         QueryError::Limit(format!(
-            "a path of variable length goes on after {most} relationships; write an upper bound, such as *1..{most}"
+            "a path of variable length goes on after {most} relationships; write an upper bound, \
+             such as *1..{most}"
         ))
     }
 }

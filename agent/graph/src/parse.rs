@@ -16,8 +16,8 @@ use open_cypher::{Keyword, TokenKind};
 use crate::error::{QueryError, Result};
 use crate::limits::MAX_QUERY_BYTES;
 
-/// Deepest nesting of expressions, patterns and queries. A person's query has fewer than ten levels;
-/// the bound keeps the walk of a hostile one on the stack of a thread.
+/// Deepest nesting of expressions, patterns and queries. A person's query has fewer than ten
+/// levels; the bound keeps the walk of a hostile one on the stack of a thread.
 const MAX_NESTING: usize = 100;
 
 const WRITES: &str = "the graph is read-only";
@@ -52,12 +52,12 @@ pub(crate) fn parse(text: &str) -> Result<Query> {
     }
 }
 
-/// The name under which the grammar is given the function `collect`, of the same length, so that places
-/// in the text stay what they are.
+/// The name under which the grammar is given the function `collect`, of the same length, so that
+/// places in the text stay what they are.
 const COLLECT: &str = "collec_";
 
-/// `collect` before a bracket is the function, never the beginning of a subquery. The grammar finds that
-/// out by trying, and gives up where `CASE` stands in the same query (`open-cypher` 0.5.0).
+/// `collect` before a bracket is the function, never the beginning of a subquery. The grammar finds
+/// that out by trying, and gives up where `CASE` stands in the same query (`open-cypher` 0.5.0).
 fn with_functions(text: &str) -> Cow<'_, str> {
     let mut written = Cow::Borrowed(text);
     let tokens = open_cypher::lex(text).tokens;

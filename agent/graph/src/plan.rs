@@ -1,7 +1,8 @@
-//! A compiled query: expressions whose variables are places in a row, patterns as steps, projections.
+//! A compiled query: expressions whose variables are places in a row, patterns as steps,
+//! projections.
 //!
-//! Invariant: an expression is evaluated on a stack that is exactly as long as the scope was when the
-//! expression was compiled, so that its local variables come to stand at the places it names.
+//! Invariant: an expression is evaluated on a stack that is exactly as long as the scope was when
+//! the expression was compiled, so that its local variables come to stand at the places it names.
 
 use std::sync::Arc;
 
@@ -41,11 +42,11 @@ pub(crate) struct MatchPlan {
 pub(crate) struct PatternPlan {
     /// Length of a row with everything that the pattern binds.
     pub(crate) width: usize,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlanStep>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PlanStep {
     /// Binds `slot` to the nodes that fit.
     Scan { slot: usize, labels: Vec<Arc<str>>, lookup: Vec<(Arc<str>, Expr)> },
     /// Drops the rows whose `slot` is null, and fails if it is no node.
@@ -81,8 +82,8 @@ pub(crate) struct Expansion {
     pub(crate) kinds: Vec<Arc<str>>,
     /// Slots of relationships that this one must differ from.
     pub(crate) unlike: Vec<usize>,
-    /// Whether the list of an [`Step::ExpandMany`] is reversed, because the step walks the pattern
-    /// from its end.
+    /// Whether the list of an [`PlanStep::ExpandMany`] is reversed, because the step walks the
+    /// pattern from its end.
     pub(crate) backward: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct Query {
 
 /// The rows of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct QueryTable {
     /// Names of the columns.
     pub columns: Vec<Arc<str>>,
     /// The rows; each has a value a column.
@@ -51,16 +51,16 @@ impl Query {
     /// Reads a query: grammar, allow-list, variables and types.
     ///
     /// # Errors
-    /// [`QueryError::Syntax`], [`QueryError::Refused`] or [`QueryError::Invalid`]; the query has to be
-    /// corrected.
+    /// [`QueryError::Syntax`], [`QueryError::Refused`] or [`QueryError::Invalid`]; the query has to
+    /// be corrected.
     pub fn read(text: &str) -> Result<Self> {
         let parsed = parse(text)?;
         let plan = compile(text, &parsed)?;
         Ok(Self { text: text.into(), plan: Arc::new(plan) })
     }
 
-    /// Reads a query under the stricter rules of a tool that takes queries from a language model: it
-    /// begins with `MATCH` and returns one map (`RETURN {key: value, …}`).
+    /// Reads a query under the stricter rules of a tool that takes queries from a language model:
+    /// it begins with `MATCH` and returns one map (`RETURN {key: value, …}`).
     ///
     /// # Errors
     /// As [`Query::read`]; [`QueryError::Refused`] names the rule.
@@ -86,7 +86,7 @@ impl Query {
         graph: &dyn GraphSource,
         parameters: &Properties,
         limits: &Limits,
-    ) -> Result<Table> {
+    ) -> Result<QueryTable> {
         self.run_seeded(graph, parameters, limits, seed())
     }
 
@@ -96,10 +96,10 @@ impl Query {
         parameters: &Properties,
         limits: &Limits,
         seed: u64,
-    ) -> Result<Table> {
+    ) -> Result<QueryTable> {
         let run = Run::new(graph, parameters, limits.clone(), seed);
         let (rows, truncated) = run.query(&self.plan, limits.rows)?;
-        Ok(Table { columns: self.plan.columns.clone(), rows, truncated })
+        Ok(QueryTable { columns: self.plan.columns.clone(), rows, truncated })
     }
 }
 
@@ -109,7 +109,7 @@ fn seed() -> u64 {
     RandomState::new().hash_one(0_u8)
 }
 
-impl Table {
+impl QueryTable {
     /// The rows as JSON: an object for each row; if the only column is a map, that map.
     pub fn to_json(&self) -> serde_json::Value {
         let rows = self.rows.iter().map(|row| {
@@ -157,7 +157,10 @@ mod strict {
             return Err(refused("a query without RETURN", "end it with RETURN {key: value}"));
         };
         match last.projection.items.as_slice() {
-            [item] if matches!(&item.kind, ProjectionItemKind::Expression { expression, .. } if is_map(expression)) => {
+            [item]
+                if matches!(&item.kind,
+                ProjectionItemKind::Expression { expression, .. } if is_map(expression)) =>
+            {
                 Ok(())
             }
             _ => Err(refused(

@@ -1,9 +1,9 @@
 //! The source from which a query reads its graph: memory ([`crate::memory::MemoryGraph`]) or tables
 //! of a database.
 //!
-//! A source is asked for many elements at once, so that a database answers a step of a query with one
-//! statement. The engine blocks while a source answers; a source on an asynchronous driver is called
-//! on a thread of its own.
+//! A source is asked for many elements at once, so that a database answers a step of a query with
+//! one statement. The engine blocks while a source answers; a source on an asynchronous driver is
+//! called on a thread of its own.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -72,8 +72,8 @@ pub struct Hops {
 
 /// A property graph that can be read.
 pub trait GraphSource: Send + Sync {
-    /// At most `limit` nodes that fit `scan`, with an identity greater than `after`, in the order of
-    /// their identities.
+    /// At most `limit` nodes that fit `scan`, with an identity greater than `after`, in the order
+    /// of their identities.
     ///
     /// # Errors
     /// [`SourceError`] if the source cannot be read.
@@ -90,8 +90,8 @@ pub trait GraphSource: Send + Sync {
     /// [`SourceError`] if the source cannot be read.
     fn nodes(&self, ids: &[i64]) -> Result<Vec<Arc<Node>>, SourceError>;
 
-    /// The relationships of these nodes in one direction, of one of `kinds` (of every type if that is
-    /// empty); a loop is listed once. The source stops after `limit` relationships.
+    /// The relationships of these nodes in one direction, of one of `kinds` (of every type if that
+    /// is empty); a loop is listed once. The source stops after `limit` relationships.
     ///
     /// # Errors
     /// [`SourceError`] if the source cannot be read.

@@ -1,11 +1,11 @@
-//! openCypher's own test suite ("Technology Compatibility Kit", 2024.3), run for results. Its features
-//! lie in the source of crate `open-cypher`; the loader here runs each scenario's set-up with an
-//! interpreter of `CREATE` that exists in tests only.
+//! openCypher's own test suite ("Technology Compatibility Kit", 2024.3), run for results. Its
+//! features lie in the source of crate `open-cypher`; the loader here runs each scenario's set-up
+//! with an interpreter of `CREATE` that exists in tests only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{Limits, MemoryGraph, Properties, Query, QueryError, Table};
+use crate::{Limits, MemoryGraph, Properties, Query, QueryError, QueryTable};
 
 mod gherkin;
 mod setup;
@@ -138,7 +138,7 @@ fn compare(
     rows: &[Vec<String>],
     ordered: bool,
     any_list_order: bool,
-    table: &Table,
+    table: &QueryTable,
 ) -> Outcome {
     let columns: Vec<_> = table.columns.iter().map(ToString::to_string).collect();
     if columns != header {

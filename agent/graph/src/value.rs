@@ -112,8 +112,8 @@ impl Value {
         }
     }
 
-    /// About how many bytes the value holds, for the limit of memory. Shared parts of elements count
-    /// once as a pointer, because the graph's cache holds them.
+    /// About how many bytes the value holds, for the limit of memory. Shared parts of elements
+    /// count once as a pointer, because the graph's cache holds them.
     pub fn weight(&self) -> usize {
         const CELL: usize = size_of::<Value>();
         match self {
@@ -131,8 +131,8 @@ impl Value {
     }
 
     /// The value as JSON: a node as its properties with `_id` and `_labels`, a relationship as its
-    /// properties with `_id`, `_type`, `_start` and `_end`, a path as a list that alternates nodes and
-    /// relationships. A number that is not finite becomes null, because JSON cannot hold it.
+    /// properties with `_id`, `_type`, `_start` and `_end`, a path as a list that alternates nodes
+    /// and relationships. A number that is not finite becomes null, because JSON cannot hold it.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Null => serde_json::Value::Null,

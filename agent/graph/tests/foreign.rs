@@ -1,11 +1,11 @@
-//! Queries and tables from outside are taken or refused, never a panic: the hostile files of the fuzz targets
-//! `query` and `table`, and pieces of openCypher in any order.
+//! Queries and tables from outside are taken or refused, never a panic: the hostile files of the
+//! fuzz targets `query` and `table`, and pieces of openCypher in any order.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use pdm_graph::files::table::Table;
+use pdm_graph::files::table::FileTable;
 use pdm_graph::{Limits, MemoryGraph, Properties, Query};
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ fn hostile_queries_are_answered_or_refused() {
 #[test]
 fn hostile_tables_have_rows_or_problems_with_lines() {
     for bytes in files("table") {
-        if let Err(problems) = Table::parse(Path::new("bearings.csv"), &bytes) {
+        if let Err(problems) = FileTable::parse(Path::new("bearings.csv"), &bytes) {
             assert!(problems.iter().all(|one| one.line > 0), "{problems:?}");
         }
     }
@@ -67,11 +67,16 @@ proptest! {
     fn pieces_of_a_query_in_any_order_are_no_panic(
         pieces in prop::collection::vec(
             prop::sample::select(vec![
-                "MATCH ", "OPTIONAL ", "(a)", "(b:Bearing)", "-[r:HAS_PART*1..3]->", "--", " WHERE ",
-                "a.rpm", " = ", " IN ", "[1, 2]", "[x IN ", " | x]", " RETURN ", " WITH ", " AS b", "*",
-                "count(", "collect(", ")", "{k: ", "}", "'", "range(1, 9)", " UNWIND ", " ORDER BY a",
-                " LIMIT ", "-1", "9223372036854775808", "1e999", " / 0", " % 0", "CASE ", "WHEN ", "THEN ",
-                "END ", "date('2026-02-30')", "duration('P1M')", "null", "$p", "\u{0}", "\u{202e}", "베어링",
+                "MATCH ", "OPTIONAL ", "(a)", "(b:Bearing)", "-[r:HAS_PART*1..3]->", "--", " WHERE \
+                    ",
+                "a.rpm", " = ", " IN ", "[1, 2]", "[x IN ", " | x]", " RETURN ", " WITH ", " AS b",
+                "*",
+                "count(", "collect(", ")", "{k: ", "}", "'", "range(1, 9)", " UNWIND ", " ORDER BY \
+                    a",
+                " LIMIT ", "-1", "9223372036854775808", "1e999", " / 0", " % 0", "CASE ", "WHEN ",
+                "THEN ",
+                "END ", "date('2026-02-30')", "duration('P1M')", "null", "$p", "\u{0}", "\u{202e}",
+                "베어링",
             ]),
             0..24,
         ),

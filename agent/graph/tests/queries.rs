@@ -96,7 +96,8 @@ fn the_examples_of_the_document_run() {
          WITH e, lh1, lh2, lh1.weight + lh2.weight AS total_weight
          ORDER BY total_weight DESC
          LIMIT 5
-         RETURN {etf_code: e.code, etf_name: e.name, weight_samsung: lh1.weight, weight_tes: lh2.weight, total_weight: total_weight}",
+         RETURN {etf_code: e.code, etf_name: e.name, weight_samsung: lh1.weight, weight_tes: \
+         lh2.weight, total_weight: total_weight}",
     );
     assert_eq!(
         told,
@@ -269,7 +270,8 @@ fn rows_beyond_the_limit_are_cut_and_the_cut_is_told() {
     assert_eq!((table.rows.len(), table.truncated), (7, true));
 }
 
-/// Texts that nest or repeat without end are answered with an error on the stack of a worker thread.
+/// Texts that nest or repeat without end are answered with an error on the stack of a worker
+/// thread.
 #[test]
 fn hostile_texts_are_refused_without_a_panic() {
     let texts = [
@@ -306,11 +308,16 @@ proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
     /// Words of the language in any order never panic, neither read nor run.
     #[test]
-    fn words_in_any_order_never_panic(words in proptest::collection::vec(proptest::sample::select(vec![
-        "MATCH", "OPTIONAL", "WITH", "RETURN", "WHERE", "UNWIND", "AS", "ORDER BY", "SKIP", "LIMIT", "UNION",
-        "DISTINCT", "(n)", "(n:ETF)", "-[r:HOLDS]->", "-[*1..2]-", "()", "n", "r", "n.name", "1", "-1", "0.0",
-        "'x'", "[1,null]", "{a: 1}", "null", "+", "/", "%", "=", "<", "IN", "AND", "NOT", "count(*)", "collect(n)",
-        "head([1])", "size('a')", "range(0,3)", "substring('abc',1)", "x", ",", "*", "sum(n.x)", "[x IN [1] | x]",
+    fn words_in_any_order_never_panic(
+        words in proptest::collection::vec(proptest::sample::select(vec![
+        "MATCH", "OPTIONAL", "WITH", "RETURN", "WHERE", "UNWIND", "AS", "ORDER BY", "SKIP", "LIMIT",
+        "UNION",
+        "DISTINCT", "(n)", "(n:ETF)", "-[r:HOLDS]->", "-[*1..2]-", "()", "n", "r", "n.name", "1",
+        "-1", "0.0",
+        "'x'", "[1,null]", "{a: 1}", "null", "+", "/", "%", "=", "<", "IN", "AND", "NOT",
+        "count(*)", "collect(n)",
+        "head([1])", "size('a')", "range(0,3)", "substring('abc',1)", "x", ",", "*", "sum(n.x)",
+        "[x IN [1] | x]",
     ]), 0..12)) {
         let text = words.join(" ");
         if let Ok(query) = Query::read(&text) {

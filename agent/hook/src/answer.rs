@@ -136,7 +136,8 @@ impl Answers {
         let is_contradicted =
             self.success.also.iter().any(|one| one.is_contradicted(answer.as_ref()));
         if is_status && !is_contradicted && (sign.is_none() || says(&sign)) {
-            // a portal that asks people to log in answers 200 in place of the receiver, and some receivers say no in it
+            // a portal that asks people to log in answers 200 in place of the receiver, and some
+            // receivers say no in it
             let is_no = is_page(body.as_bytes()) || (sign.is_none() && says_failure(body));
             return if is_no { Verdict::Refused } else { Verdict::Delivered };
         }

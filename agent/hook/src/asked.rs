@@ -1,8 +1,9 @@
 //! Reads a receiver's requests besides its status: to wait (`Retry-After`), or to go elsewhere
 //! (`Location`).
 //!
-//! A wait is given in seconds or as a date (RFC 9110, section 10.2.3). A redirect is never followed, and its
-//! address is told by its host alone: the rest may hold the secret of the address that was asked.
+//! A wait is given in seconds or as a date (RFC 9110, section 10.2.3). A redirect is never
+//! followed, and its address is told by its host alone: the rest may hold the secret of the address
+//! that was asked.
 
 use std::time::Duration;
 
@@ -39,13 +40,14 @@ pub fn redirect_in_words(status: u16, asked: &Url, headers: &HeaderMap) -> Optio
     let not_followed = "it is not followed";
     let Some(location) = text(headers, LOCATION).filter(|location| !location.is_empty()) else {
         return Some(format!(
-            "the receiver redirects without saying where (no Location): {not_followed}; ask its keeper for the \
-             address to use"
+            "the receiver redirects without saying where (no Location): {not_followed}; ask its \
+             keeper for the address to use"
         ));
     };
     let Some(to) = asked.join(location).ok() else {
         return Some(format!(
-            "the receiver redirects to what is no address: {not_followed}; ask its keeper for the address to use"
+            "the receiver redirects to what is no address: {not_followed}; ask its keeper for the \
+             address to use"
         ));
     };
     let place = |url: &Url| {
@@ -56,18 +58,18 @@ pub fn redirect_in_words(status: u16, asked: &Url, headers: &HeaderMap) -> Optio
     let there = place(&to);
     Some(if asked.scheme() == "https" && to.scheme() == "http" {
         format!(
-            "the receiver redirects to {there}, without encryption: {not_followed}; ask its keeper for an https \
-             address"
+            "the receiver redirects to {there}, without encryption: {not_followed}; ask its keeper \
+             for an https address"
         )
     } else if asked.host_str() != to.host_str() {
         format!(
-            "the receiver redirects to another host, {there}: {not_followed}; a proxy may ask to log in, or the \
-             receiver has moved: put the new address into the configuration"
+            "the receiver redirects to another host, {there}: {not_followed}; a proxy may ask to \
+             log in, or the receiver has moved: put the new address into the configuration"
         )
     } else {
         format!(
-            "the receiver redirects to another address at {there}: {not_followed}; put the new address into the \
-             configuration"
+            "the receiver redirects to another address at {there}: {not_followed}; put the new \
+             address into the configuration"
         )
     })
 }

@@ -2,7 +2,8 @@
 //! become syntax.
 //!
 //! A text of the file is a template of a text. A table with the one key `$json` is a template of a
-//! value: it is rendered and read as JSON, and the key above it is left out where nothing is rendered.
+//! value: it is rendered and read as JSON, and the key above it is left out where nothing is
+//! rendered.
 
 use std::io::{self, Write};
 
@@ -10,8 +11,8 @@ use minijinja::value::Value as Context;
 use minijinja::{Environment, ErrorKind};
 use serde_json::{Map, Value};
 
-/// Longest text that a template may give, bytes. Chosen: more than any service takes. A list that is repeated a
-/// hundred million times costs the engine one step.
+/// Longest text that a template may give, bytes. Chosen: more than any service takes. A list that
+/// is repeated a hundred million times costs the engine one step.
 const MOST_BYTES: usize = 256 * 1024;
 
 /// The key of a template whose result is a value.

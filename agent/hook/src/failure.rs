@@ -7,7 +7,8 @@ const WRAPPERS: [&str; 8] =
     ["header", "response", "result", "results", "data", "d", "status", "body"];
 /// How deep verdicts are wrapped.
 const DEEP: u32 = 4;
-/// What is said by texts that are no JSON, or JSON that is cut, without blanks and in small letters.
+/// What is said by texts that are no JSON, or JSON that is cut, without blanks and in small
+/// letters.
 const WORDS: [&str; 10] = [
     "\"success\":false",
     "\"success\":\"false\"",
@@ -21,8 +22,8 @@ const WORDS: [&str; 10] = [
     "status=error",
 ];
 
-/// Whether a text says that its request failed: JSON, several of them, in a list, in the call of a function or behind a
-/// guard against being run, XML, a form, or the beginning of one of these.
+/// Whether a text says that its request failed: JSON, several of them, in a list, in the call of a
+/// function or behind a guard against being run, XML, a form, or the beginning of one of these.
 pub fn says_failure(text: &str) -> bool {
     let text = bare(text);
     let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();

@@ -266,8 +266,8 @@ impl Hook {
         }
     }
 
-    /// The client for one message. With certificates of its own it is made anew each time, so that a
-    /// renewed certificate or revocation list is used without a restart.
+    /// The client for one message. With certificates of its own it is made anew each time, so that
+    /// a renewed certificate or revocation list is used without a restart.
     fn client(&self) -> Result<reqwest::Client, String> {
         let Some(tls) = &self.tls else { return Ok(self.client.clone()) };
         let config = tls.client_config().map_err(|error| error.to_string())?;

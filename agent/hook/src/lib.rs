@@ -2,9 +2,10 @@
 //! messengers and push services are files of [`config/hooks`](../../../config/hooks), not code.
 //!
 //! The way of a message: `template` (the file, compiled) → `message` (what a template may name) →
-//! `body` (the request's text) → `sign` and `token` (who sends it) → `hook` (the request) → `answer`
-//! (what became of it: `said` is its text, `failure` whether it says no). Invariants: a text of a notification is data in a tree and never part of its
-//! syntax; a secret stands in no error and no log; nothing is followed elsewhere.
+//! `body` (the request's text) → `sign` and `token` (who sends it) → `hook` (the request) →
+//! `answer` (what became of it: `said` is its text, `failure` whether it says no). Invariants: a
+//! text of a notification is data in a tree and never part of its syntax; a secret stands in no
+//! error and no log; nothing is followed elsewhere.
 
 mod answer;
 mod asked;

@@ -1,7 +1,8 @@
 //! The length of a text as its receiver counts it: an SMS has 90 bytes of EUC-KR.
 //!
-//! Invariants: a text that is cut ends at a character and has at most the allowed bytes; a character
-//! that the encoding lacks becomes `?`, because the receivers refuse the whole message otherwise.
+//! Invariants: a text that is cut ends at a character and has at most the allowed bytes; a
+//! character that the encoding lacks becomes `?`, because the receivers refuse the whole message
+//! otherwise.
 
 use encoding_rs::EUC_KR;
 use serde::Deserialize;

@@ -1,7 +1,9 @@
-//! The proxy of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`), by which the client sends.
+//! The proxy of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`), by which
+//! the client sends.
 //!
-//! It is never used to this machine or into the plant's own network, whatever `NO_PROXY` lacks: a proxy outside cannot
-//! reach a receiver there, and one that answers in its place would be taken for it. An error names it.
+//! It is never used to this machine or into the plant's own network, whatever `NO_PROXY` lacks: a
+//! proxy outside cannot reach a receiver there, and one that answers in its place would be taken
+//! for it. An error names it.
 
 use std::net::IpAddr;
 
@@ -23,8 +25,8 @@ pub fn by_proxy(told: String, url: &Url) -> String {
     }
 }
 
-/// Whether an address is this machine's, or of a network that only the plant has: private addresses (RFC 1918, 4193),
-/// those of a link, and names without a domain.
+/// Whether an address is this machine's, or of a network that only the plant has: private addresses
+/// (RFC 1918, 4193), those of a link, and names without a domain.
 fn is_near(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return true };
     let host = host.trim_start_matches('[').trim_end_matches(']');

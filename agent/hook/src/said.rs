@@ -1,8 +1,9 @@
-//! The body of an answer as text: blanks before it are passed over, what its header or its first bytes say of its
-//! encoding is undone.
+//! The body of an answer as text: blanks before it are passed over, what its header or its first
+//! bytes say of its encoding is undone.
 //!
-//! Receivers are programs of many makers. .NET and PHP put a byte order mark before JSON, some compress without being
-//! asked, some answer in UTF-16 or in the letters of their country. Read as they stand, all of these hide a failure.
+//! Receivers are programs of many makers. .NET and PHP put a byte order mark before JSON, some
+//! compress without being asked, some answer in UTF-16 or in the letters of their country. Read as
+//! they stand, all of these hide a failure.
 
 use std::io::Read as _;
 
@@ -11,8 +12,8 @@ use flate2::read::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use pdm_service::bounded::ERROR_BYTES;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 
-/// Blanks that are passed over before an answer begins, bytes. Chosen: templates of pages leave kilobytes of them; an
-/// answer of blanks alone has to end.
+/// Blanks that are passed over before an answer begins, bytes. Chosen: templates of pages leave
+/// kilobytes of them; an answer of blanks alone has to end.
 const BLANKS: usize = 4 << 20;
 
 /// What a receiver says.
@@ -26,7 +27,8 @@ pub struct SaidBody {
     pub unread: Option<String>,
 }
 
-/// Reads the body of an answer. Its time-out is that of the request; one that breaks off is told as far as it came.
+/// Reads the body of an answer. Its time-out is that of the request; one that breaks off is told as
+/// far as it came.
 pub async fn said_body(mut answer: reqwest::Response) -> SaidBody {
     let headers = answer.headers().clone();
     let (mut bytes, mut passed) = (Vec::new(), 0);
@@ -54,7 +56,8 @@ pub async fn said_body(mut answer: reqwest::Response) -> SaidBody {
     }
 }
 
-/// The bytes without the compression that their header or their first bytes name; the name of one that cannot be undone.
+/// The bytes without the compression that their header or their first bytes name; the name of one
+/// that cannot be undone.
 fn unpacked(headers: &HeaderMap, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     let named = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
     let named = named.trim().to_ascii_lowercase();
@@ -84,7 +87,8 @@ fn head_of(decoder: impl std::io::Read) -> Vec<u8> {
     all
 }
 
-/// Bytes as text: by their mark, else as their header says, else as UTF-16 where every other byte is zero.
+/// Bytes as text: by their mark, else as their header says, else as UTF-16 where every other byte
+/// is zero.
 fn text_of(headers: &HeaderMap, bytes: &[u8]) -> String {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let charset = kind.split(';').skip(1).find_map(|one| {

@@ -18,7 +18,8 @@ use crate::token::TokenSource;
 
 /// The header that carries the idempotency key where a file names none.
 const KEY_HEADER: &str = "Idempotency-Key";
-/// Most steps of the template language that one text may take; chosen, the longest preset takes fewer than 200.
+/// Most steps of the template language that one text may take; chosen, the longest preset takes
+/// fewer than 200.
 const MOST_STEPS: u64 = 20_000;
 
 /// A hook's file that cannot be used. The caller shows the error and ends with a bad configuration.
@@ -133,8 +134,8 @@ pub(crate) struct FilledRequest {
 }
 
 impl HookTemplate {
-    /// Reads and compiles a file. Every template is tried with a sample, so that a name that nothing
-    /// defines is found here.
+    /// Reads and compiles a file. Every template is tried with a sample, so that a name that
+    /// nothing defines is found here.
     ///
     /// # Errors
     /// [`TemplateError`] with line and key.

@@ -1,5 +1,5 @@
-//! Tokens: one that stands in the configuration, or one that a server hands out for an hour (OAuth 2,
-//! client credentials, RFC 6749 section 4.4), kept until shortly before it ends.
+//! Tokens: one that stands in the configuration, or one that a server hands out for an hour (OAuth
+//! 2, client credentials, RFC 6749 section 4.4), kept until shortly before it ends.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::filled::Filled;
 const EARLY: Duration = Duration::from_mins(1);
 /// How long a token holds whose server does not say.
 const UNSAID: Duration = Duration::from_mins(5);
-/// Longest time that a token is kept, whatever its server says: a foreign number may be beyond every clock.
+/// Longest time that a token is kept, whatever its server says: a foreign number may be beyond
+/// every clock.
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// Where the token of a request comes from.
@@ -57,14 +58,15 @@ impl TokenSource {
 pub(crate) struct TokenKeeper(Mutex<Option<(Secret, Instant)>>);
 
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct TokenAnswer {
     access_token: String,
     #[serde(default)]
     expires_in: Option<u64>,
 }
 
 impl TokenKeeper {
-    /// The token for a request. Fetches one where none holds; callers that come meanwhile wait for it.
+    /// The token for a request. Fetches one where none holds; callers that come meanwhile wait for
+    /// it.
     pub(crate) async fn token(
         &self,
         source: &TokenSource,
@@ -111,7 +113,7 @@ async fn ask(
     client: &reqwest::Client,
     url: &str,
     fields: &[(&str, &str)],
-) -> Result<Answer, String> {
+) -> Result<TokenAnswer, String> {
     let asked = client.post(url).form(fields).send().await;
     let mut answer =
         asked.map_err(|error| format!("token server: {}", error_chain(&error.without_url())))?;

@@ -7,7 +7,8 @@ pub(crate) const BUCKETS: usize = 1 << 16;
 /// Letters of the runs that are features.
 const RUNS: std::ops::RangeInclusive<usize> = 1..=4;
 
-/// The features of a text: hashed words, pairs of words, runs of letters and signs, of length 1 together.
+/// The features of a text: hashed words, pairs of words, runs of letters and signs, of length 1
+/// together.
 pub(crate) fn features(text: &str, signs: &[String]) -> Vec<(usize, f32)> {
     let words = words(text);
     let mut found: Vec<usize> = vec![bucket(0, "")];

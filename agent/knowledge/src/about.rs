@@ -44,7 +44,8 @@ impl std::str::FromStr for Collection {
         let found = Self::ALL.into_iter().find(|collection| collection.as_str() == text);
         found.ok_or_else(|| {
             format!(
-                "no collection {text:?}; there are maintenance_history, equipment_manual, analysis_history"
+                "no collection {text:?}; there are maintenance_history, equipment_manual, \
+                 analysis_history"
             )
         })
     }
@@ -128,8 +129,8 @@ pub struct About {
     pub title: Text,
     /// Words to find the document by.
     pub keywords: Keywords,
-    /// Questions that the document answers, in the words of those who ask: a search compares them with its
-    /// question (document expansion by queries: Nogueira et al. 2019, arXiv:1904.08375).
+    /// Questions that the document answers, in the words of those who ask: a search compares them
+    /// with its question (document expansion by queries: Nogueira et al. 2019, arXiv:1904.08375).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
     /// Machine of the document.

@@ -1,60 +1,48 @@
 //! A breaker before something that may be away: an embedding endpoint, a store on a server.
 //!
 //! A server that hangs is waited for once and not asked again until a pause has passed; meanwhile
-//! every request fails at once with the reason. So the look-ups of a judgement take one short wait in
-//! all, and those of the judgements after it none. [`crate::embed::breaker`] and
+//! every request fails at once with the reason. So the look-ups of a judgement take one short wait
+//! in all, and those of the judgements after it none. [`crate::embed::guarded`] and
 //! [`crate::store::guarded`] apply it.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use pdm_service::resting::{REST, Resting};
 
-/// Longest wait of a question for its answer. No data chose it: an endpoint or store usually answers
-/// within some tenths of a second, and the notification of staff waits for the judgement and its
-/// sources.
+/// Longest wait of a question for its answer. No data chose it: an endpoint or store usually
+/// answers within some tenths of a second, and the notification of staff waits for the judgement
+/// and its sources.
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
-/// Pause after a failure in which the server is not asked. No data chose it: one slow question a
-/// minute while the server is away, against at most a minute of fewer sources after its return.
-pub(crate) const REST: Duration = Duration::from_mins(1);
 
 /// Whether a server is asked, or rests after a failure.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     /// The server in metrics: `embedding`, `store`.
     what: &'static str,
-    resting: Mutex<Option<Rest>>,
-}
-
-#[derive(Debug)]
-struct Rest {
-    until: Instant,
-    reason: String,
+    resting: Resting<()>,
 }
 
 impl Breaker {
     pub(crate) fn new(what: &'static str) -> Self {
-        Self { what, resting: Mutex::default() }
+        Self { what, resting: Resting::default() }
     }
 
     /// The reason of the pause, while it lasts.
     pub(crate) fn rests(&self) -> Option<String> {
-        let resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        let rest = resting.as_ref().filter(|rest| rest.until > Instant::now())?;
-        Some(format!("not asked again yet: {}", rest.reason))
+        let reason = self.resting.reason(&())?;
+        Some(format!("not asked again yet: {reason}"))
     }
 
     /// The server answered: the pause is over.
     pub(crate) fn is_there(&self) {
-        *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.resting.end(&());
     }
 
     /// The server did not answer: the pause begins.
     pub(crate) fn is_away(&self, reason: &str) {
         tracing::warn!(server = self.what, reason, rest = ?REST, "not asked for a while");
         metrics::counter!("pdm_agent_knowledge_rests_total", "server" => self.what).increment(1);
-        let rest = Rest { until: Instant::now() + REST, reason: reason.to_owned() };
-        *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+        self.resting.begin((), reason);
     }
 
     /// Asks unless the server rests, and waits for the answer at most `wait`. `away` makes the

@@ -3,7 +3,7 @@
 //! [`local::LocalEmbedder`] needs no network and no model; [`openai::OpenAiEmbedder`] uses any
 //! endpoint of the form of OpenAI's `/embeddings`. Vectors have length 1 or are all zero.
 
-pub mod breaker;
+pub mod guarded;
 pub mod local;
 pub mod openai;
 
@@ -71,7 +71,8 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     /// Length of the vectors.
     fn dimensions(&self) -> usize;
 
-    /// Whether a trained model makes the vectors, so that nearness in them is evidence beside the words.
+    /// Whether a trained model makes the vectors, so that nearness in them is evidence beside the
+    /// words.
     fn is_model(&self) -> bool {
         true
     }

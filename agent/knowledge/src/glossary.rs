@@ -235,7 +235,8 @@ mod tests {
             parts in proptest::collection::vec((0usize..1000, 0usize..4), 0..30),
         ) {
             let words: Vec<&String> =
-                concept_list().iter().flat_map(|concept| concept.en.iter().chain(&concept.ko)).collect();
+                concept_list().iter().flat_map(
+                    |concept| concept.en.iter().chain(&concept.ko)).collect();
             let between = [" ", "", "이 ", "x"];
             let text: String = parts
                 .iter()

@@ -45,7 +45,7 @@ pub use settings::{KnowledgeFile, KnowledgeSettings};
 pub use store::embedded::SetAside;
 pub use store::{Filter, Hit};
 
-use embed::breaker::Breaker;
+use embed::guarded::GuardedEmbedder;
 use embed::{EmbedError, Embedder, Passage};
 use questions::Questions;
 use relevance::{ByModel, CUT_OFF, LEAST, Relevance};
@@ -58,8 +58,8 @@ pub const DEFAULT_TOP_K: usize = 3;
 /// Most hits of one search.
 pub const MAX_TOP_K: usize = 50;
 
-/// Candidates whose relevance is judged, at least: all of the shipped collections, and of a larger one
-/// what both searches rank highest.
+/// Candidates whose relevance is judged, at least: all of the shipped collections, and of a larger
+/// one what both searches rank highest.
 const JUDGED: usize = 24;
 
 /// A request that the knowledge base cannot fulfil.
@@ -131,8 +131,8 @@ pub struct Findings {
     pub hits: Vec<Hit>,
     /// The reason why the search was by words alone, if there was no vector of the question.
     pub by_words_alone: Option<String>,
-    /// The probability that any candidate answers, where they were judged. Below [`relevance::CUT_OFF`]
-    /// there are no hits.
+    /// The probability that any candidate answers, where they were judged. Below
+    /// [`relevance::CUT_OFF`] there are no hits.
     pub answered: Option<f32>,
 }
 
@@ -169,15 +169,15 @@ impl Knowledge {
         {
             return Err(KnowledgeError::WordsSettled);
         }
-        let embedder: Arc<dyn Embedder> = Arc::new(Breaker::new(settings.embedder()?));
+        let embedder: Arc<dyn Embedder> = Arc::new(GuardedEmbedder::new(settings.embedder()?));
         let (store, set_aside) = settings.healed_store(embedder.dimensions()).await?;
         let store = Arc::new(GuardedStore::new(store));
         let pdf_reader = PdfReader::new(settings.pdf_reader.as_deref());
         Ok(Self { pdf_reader, set_aside, ..Self::of(store, embedder) })
     }
 
-    /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing is
-    /// made or changed.
+    /// Whether the store answers and takes this agent's key, for reading and for writing. Nothing
+    /// is made or changed.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`], [`KnowledgeError::Secret`].
@@ -196,7 +196,7 @@ impl Knowledge {
     ) -> Result<Self, KnowledgeError> {
         store.prepare().await?;
         let store = Arc::new(GuardedStore::new(store));
-        let embedder = Arc::new(Breaker::new(embedder));
+        let embedder = Arc::new(GuardedEmbedder::new(embedder));
         Ok(Self::of(store, embedder))
     }
 
@@ -321,8 +321,8 @@ impl Knowledge {
         Ok(Findings { hits, by_words_alone, answered: Some(judged.answered) })
     }
 
-    /// The candidates of a question and the evidence for each, as the relevance judges them: for fitting
-    /// its models.
+    /// The candidates of a question and the evidence for each, as the relevance judges them: for
+    /// fitting its models.
     ///
     /// # Errors
     /// The errors of [`Knowledge::search`].
@@ -369,8 +369,8 @@ impl Knowledge {
         Ok(Some(ByModel { cosines: found.iter().map(cosine).collect(), asked: of_questions }))
     }
 
-    /// Learns the questions that the documents say they answer, where a model makes the embedding; a search
-    /// begins it in the background otherwise.
+    /// Learns the questions that the documents say they answer, where a model makes the embedding;
+    /// a search begins it in the background otherwise.
     ///
     /// # Errors
     /// An error of the store or the embedding.

@@ -70,8 +70,8 @@ impl Knowledge {
     }
 
     /// The sections of a document with `number`, and those below them; `number` may be written `3`,
-    /// `3.`, `§3`, `제3절`, `3장`. All sections for an empty number. Empty if there is no such document or
-    /// section. A document's name may be written in small letters.
+    /// `3.`, `§3`, `제3절`, `3장`. All sections for an empty number. Empty if there is no such
+    /// document or section. A document's name may be written in small letters.
     ///
     /// # Errors
     /// [`KnowledgeError::Store`].

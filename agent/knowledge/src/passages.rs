@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pdm_shared::rank::{fused, ranked_above};
+
 use super::embed::{EmbedError, Embedder, Passage};
-use super::store::RRF_K;
-use super::words::{self, Sparse};
+use super::words::{self, Sparse, rarity};
 
 /// Passages with their vectors.
 #[derive(Debug)]
@@ -37,9 +38,9 @@ impl Passages {
         Ok(Self { embedder, dense, sparse, holders })
     }
 
-    /// The passages that have to do with `query`, best first, as their places in the list. A passage
-    /// without a word of the question is among them only where a trained model makes the vectors,
-    /// because the local embedding knows no more than the words.
+    /// The passages that have to do with `query`, best first, as their places in the list. A
+    /// passage without a word of the question is among them only where a trained model makes the
+    /// vectors, because the local embedding knows no more than the words.
     ///
     /// # Errors
     /// [`EmbedError`] of the embedding.
@@ -47,14 +48,10 @@ impl Passages {
         let by_words = self.relevances(&words::query_vector(query));
         let asked = self.embedder.embed_query(query).await?;
         let by_meaning: Vec<f32> = self.dense.iter().map(|one| dot(one, &asked)).collect();
-        let mut fused = vec![0.0_f32; self.dense.len()];
-        for scores in [&by_words, &by_meaning] {
-            for (rank, at) in ranked(scores).into_iter().enumerate() {
-                fused[at] += 1.0 / (RRF_K as f32 + rank as f32);
-            }
-        }
+        let orders = [&by_words, &by_meaning].map(|scores| ranked_above(scores, 0.0));
+        let sums = fused(self.dense.len(), &orders);
         let is_model = self.embedder.is_model();
-        let mut order = ranked(&fused);
+        let mut order = ranked_above(&sums, 0.0);
         order.retain(|at| is_model || by_words[*at] > 0.0);
         order.truncate(most);
         Ok(order)
@@ -65,7 +62,7 @@ impl Passages {
         let all = self.sparse.len() as f32;
         let weight = |term: &u32| {
             let with = self.holders.get(term).copied().unwrap_or_default() as f32;
-            (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+            rarity(all, with)
         };
         let asked: HashMap<u32, f32> = query
             .indices
@@ -83,13 +80,6 @@ impl Passages {
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// Places from the best score to the worst, without those that have none; equal scores by place.
-fn ranked(scores: &[f32]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0.0).collect();
-    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-    order
 }
 
 #[cfg(test)]

@@ -1,29 +1,29 @@
 //! Vectors of the questions that documents say they answer, where a model makes the embedding.
 //!
-//! A question is nearer to another question than to a page of text, so these are compared beside the vector of
-//! the whole chunk. They stand in memory alone: the lines of the documents (1,340 of the shipped ones) are embedded
-//! anew after a start, in the background of the first search, and until then a search judges by words
-//! ([`Questions::nearness`] gives nothing). No store has to keep a hundred vectors for a chunk.
+//! A question is nearer to another question than to a page of text, so these are compared beside
+//! the vector of the whole chunk. They stand in memory alone: the lines of the documents (1,340 of
+//! the shipped ones) are embedded anew after a start, in the background of the first search, and
+//! until then a search judges by words ([`Questions::nearness`] gives nothing). No store has to
+//! keep a hundred vectors for a chunk.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+
+use pdm_service::resting::Resting;
 
 use crate::chunk::Chunk;
 use crate::embed::{EmbedError, Embedder, Passage};
 use crate::store::Hit;
 
-/// Most questions whose vectors are kept: those of a hundred documents, 50 MB at 1,536 coordinates. Beyond them
-/// a search with a candidate that is not learnt judges by words.
+/// Most questions whose vectors are kept: those of a hundred documents, 50 MB at 1,536 coordinates.
+/// Beyond them a search with a candidate that is not learnt judges by words.
 const KEPT: usize = 8_000;
 
-/// How many of a chunk's questions count. Chosen on a prototype (`multilingual-e5-small`), by models of the other
-/// sets: with the mean of the three nearest the mean nDCG@3 of seven sets is 0.940, with the nearest alone 0.939.
-/// `retrieval --fit --embed` prints 0.938 of this program, and 0.926 without an endpoint.
+/// How many of a chunk's questions count. Chosen on a prototype (`multilingual-e5-small`), by
+/// models of the other sets: with the mean of the three nearest the mean nDCG@3 of seven sets is
+/// 0.940, with the nearest alone 0.939. `retrieval --fit --embed` prints 0.938 of this program, and
+/// 0.926 without an endpoint.
 const NEAREST: usize = 3;
-
-/// Pause after the endpoint failed.
-const PAUSE: Duration = Duration::from_mins(1);
 
 /// The vectors; clones share them.
 #[derive(Debug, Clone, Default)]
@@ -38,8 +38,8 @@ struct Learnt {
     chunks: HashMap<String, (String, Vectors)>,
     /// Somebody learns.
     is_busy: bool,
-    /// Nobody learns before this time.
-    not_before: Option<Instant>,
+    /// The endpoint rests after a failure: nobody learns.
+    resting: Resting<()>,
 }
 
 impl Learnt {
@@ -66,7 +66,8 @@ impl Questions {
             .collect()
     }
 
-    /// Begins to learn those of the candidates in the background, if they are not learnt and nobody does.
+    /// Begins to learn those of the candidates in the background, if they are not learnt and nobody
+    /// does.
     pub(crate) fn learn_later(&self, found: &[Hit], embedder: &Arc<dyn Embedder>) {
         let wanted: Vec<Chunk> = found.iter().map(|hit| hit.chunk.clone()).collect();
         let (questions, embedder) = (self.clone(), Arc::clone(embedder));
@@ -112,7 +113,7 @@ impl Questions {
 
     fn begin(&self) -> bool {
         let mut learnt = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = !learnt.is_busy && learnt.not_before.is_none_or(|at| at <= Instant::now());
+        let may = !learnt.is_busy && !learnt.resting.rests(&());
         learnt.is_busy |= may;
         may
     }
@@ -120,7 +121,11 @@ impl Questions {
     fn end(&self, has_failed: bool) {
         let mut learnt = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         learnt.is_busy = false;
-        learnt.not_before = has_failed.then(|| Instant::now() + PAUSE);
+        if has_failed {
+            learnt.resting.begin((), "questions are not embedded");
+        } else {
+            learnt.resting.end(&());
+        }
     }
 }
 
@@ -187,9 +192,9 @@ mod tests {
         assert_eq!(questions.nearness(&asked, &found), None, "nothing is learnt");
         let away: Arc<dyn Embedder> = Arc::new(Endpoint { is_away: true });
         questions.learn_later(&found, &away);
-        tokio::time::timeout(Duration::from_secs(10), async {
+        tokio::time::timeout(std::time::Duration::from_secs(10), async {
             while questions.0.lock().expect("lock").is_busy {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
             }
         })
         .await

@@ -21,8 +21,9 @@
 //! the other candidates, and how near the question is to the questions that a chunk says it
 //! answers. Their scale does not depend on the endpoint's model.
 //!
-//! The models' coefficients ([`fitted`]) come from the questions that may be used (`tests/data/retrieval*.toml`
-//! with `split = "choose"`) by `cargo run -p pdm-tests --bin retrieval -- --fit`.
+//! The models' coefficients ([`fitted`]) come from the questions that may be used
+//! (`tests/data/retrieval*.toml` with `split = "choose"`) by `cargo run -p pdm-tests --bin
+//! retrieval -- --fit`.
 //!
 //! These variants were tried, each judged by models of the other sets (area under the curve of "any
 //! answers", all sets and with the topics hidden; nDCG@3 where nothing is refused, mean of four
@@ -39,9 +40,9 @@
 //! | BM25 score, ranks of either search, best section and head against the others' | | | 0.86 to 0.87 |
 //! | endpoint (e5): cosine of each section, highest and mean of three | 0.988 | 0.953 | 0.875 to 0.886 |
 //!
-//! That documents name the questions that they answer is worth more than all of these. nDCG@3 where nothing is
-//! refused, by models of the other sets: the mean of seven sets, and the two sets that were written by people who
-//! knew no search and that nobody had read (`more`, `third-blind`):
+//! That documents name the questions that they answer is worth more than all of these. nDCG@3 where
+//! nothing is refused, by models of the other sets: the mean of seven sets, and the two sets that
+//! were written by people who knew no search and that nobody had read (`more`, `third-blind`):
 //!
 //! | | mean | more | third-blind |
 //! |---|---|---|---|
@@ -49,8 +50,8 @@
 //! | every second one does | 0.908 | 0.911 | 0.811 |
 //! | all do | 0.926 | 0.936 | 0.848 |
 //!
-//! The margin to the second chunk adds nothing beside the rest, and the cosine of each section costs an
-//! endpoint ten times the vectors: both are left out.
+//! The margin to the second chunk adds nothing beside the rest, and the cosine of each section
+//! costs an endpoint ten times the vectors: both are left out.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,16 +71,18 @@ mod terms;
 
 pub use evidence::{ANY, BY_MODEL, ELSEWHERE, Evidence, ONE, SHARED};
 use fitted::{Model, QuestionModels, WordModels};
-use reading::Reading;
+use reading::ChunkReading;
 
-/// Most chunks whose reading is kept: about 40 KB each, and 1 KB more for each question that it names.
+/// Most chunks whose reading is kept: about 40 KB each, and 1 KB more for each question that it
+/// names.
 const KEPT: usize = 256;
 
-/// Probability that any candidate answers, below which a search has found nothing: it is more likely than not
-/// that nothing answers. By models of the other sets 22 of 475 questions with an answer are refused, and 320 of 345
-/// without one. The topics of elsewhere were listed with most of these questions known: where they are hidden, 288
-/// of 345 are refused. From 0.35 to 0.6 that number rises from 271 to 298, and the wrong refusals from 14 to 33.
-/// Where every second document names no questions, 44 and 328 are refused at 0.5.
+/// Probability that any candidate answers, below which a search has found nothing: it is more
+/// likely than not that nothing answers. By models of the other sets 22 of 475 questions with an
+/// answer are refused, and 320 of 345 without one. The topics of elsewhere were listed with most of
+/// these questions known: where they are hidden, 288 of 345 are refused. From 0.35 to 0.6 that
+/// number rises from 271 to 298, and the wrong refusals from 14 to 33. Where every second document
+/// names no questions, 44 and 328 are refused at 0.5.
 pub const CUT_OFF: f32 = 0.5;
 
 /// Probability below which a single hit is left out beside better ones.
@@ -99,14 +102,15 @@ pub struct Judged {
 pub struct ByModel {
     /// Cosine of each candidate with the question.
     pub cosines: Vec<f32>,
-    /// How near the question is to those that each candidate says it answers; `None` where it names none.
+    /// How near the question is to those that each candidate says it answers; `None` where it names
+    /// none.
     pub asked: Vec<Option<f32>>,
 }
 
 /// Judges candidates; keeps the readings of chunks.
 #[derive(Debug, Default)]
 pub struct Relevance {
-    read: Mutex<HashMap<String, (String, Arc<Reading>)>>,
+    read: Mutex<HashMap<String, (String, Arc<ChunkReading>)>>,
 }
 
 impl Relevance {
@@ -149,7 +153,7 @@ impl Relevance {
         candidates: &[Hit],
         by_model: Option<&ByModel>,
     ) -> Evidence {
-        let readings: Vec<Arc<Reading>> =
+        let readings: Vec<Arc<ChunkReading>> =
             candidates.iter().map(|hit| self.reading(&hit.chunk)).collect();
         let elsewhere = glossary::topics(&words::fold(query));
         let question = evidence::Question {
@@ -161,7 +165,7 @@ impl Relevance {
         evidence::evidence_of(&question, &readings)
     }
 
-    fn reading(&self, chunk: &Chunk) -> Arc<Reading> {
+    fn reading(&self, chunk: &Chunk) -> Arc<ChunkReading> {
         let key = format!("{}/{}", chunk.about.collection, chunk.id);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((hash, known)) = read.get(&key)
@@ -169,7 +173,7 @@ impl Relevance {
         {
             return Arc::clone(known);
         }
-        let fresh = Arc::new(Reading::of(chunk));
+        let fresh = Arc::new(ChunkReading::of(chunk));
         if read.len() >= KEPT {
             read.clear();
         }

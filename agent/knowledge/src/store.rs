@@ -16,10 +16,6 @@ use super::about::{Collection, DocType};
 use super::chunk::Chunk;
 use super::words::Sparse;
 
-/// Reciprocal rank fusion adds `1 / (RRF_K + rank)`, rank from 0 (Cormack, Clarke & Büttcher 2009,
-/// doi:10.1145/1571941.1572114, with their k = 60 counted from rank 1). Both stores use it.
-pub(crate) const RRF_K: u32 = 61;
-
 /// Least number of candidates that either search gives to the fusion: below rank 50 a chunk adds
 /// less than the difference between the first two ranks of the other list.
 pub(crate) const CANDIDATES: usize = 50;

@@ -22,8 +22,9 @@ use grammar::{is_ending, is_filler, is_stop, stem, without_particle};
 pub use hangul::fold;
 pub(crate) use hangul::is_hangul;
 
-/// Version of how words are counted: passages that were counted by another version are counted anew when
-/// their document is ingested. 2: everyday words of the glossary; 3: its jargon; 4: ten more concepts.
+/// Version of how words are counted: passages that were counted by another version are counted anew
+/// when their document is ingested. 2: everyday words of the glossary; 3: its jargon; 4: ten more
+/// concepts.
 pub(crate) const VERSION: u32 = 4;
 
 /// Coordinates with their values, in rising order.
@@ -50,6 +51,13 @@ const B: f32 = 0.5;
 /// Terms of an average passage: a page and a half of Korean. A constant, so that a stored passage
 /// does not change when another is added.
 const AVERAGE_TERMS: f32 = 900.0;
+
+/// Returns the rarity of a term that `with` of `all` passages hold: BM25's inverse document
+/// frequency (Robertson & Zaragoza 2009, eq. 3.3, with 1 added inside the logarithm as in Qdrant
+/// and Lucene).
+pub(crate) fn rarity(all: f32, with: f32) -> f32 {
+    (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+}
 
 /// Number of occurrences that one term of title and keywords counts as.
 const HEAD_COUNT: u32 = 4;
@@ -117,8 +125,8 @@ pub fn words(folded: &str) -> Vec<String> {
     all
 }
 
-/// Words of folded text as a person would list them, without particles, endings and words that carry no
-/// information, each with the run of letters that it stands in.
+/// Words of folded text as a person would list them, without particles, endings and words that
+/// carry no information, each with the run of letters that it stands in.
 pub(crate) fn marked_words(folded: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let is_word = |c: char| is_hangul(c) || c.is_alphanumeric() || matches!(c, '-' | '_' | '.');

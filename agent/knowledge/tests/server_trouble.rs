@@ -85,7 +85,8 @@ async fn a_key_that_does_not_serve_is_named_and_nothing_is_made() {
     assert!(error.contains("more than one line") && !error.contains("full-key"), "{error}");
 }
 
-/// The client once asked again after its own time-out, so 10 s became 20, for each of many look-ups.
+/// The client once asked again after its own time-out, so 10 s became 20, for each of many
+/// look-ups.
 #[tokio::test]
 async fn a_server_that_hangs_costs_one_short_wait_and_serves_again() {
     let name = "a_server_that_hangs_costs_one_short_wait_and_serves_again";

@@ -1,8 +1,9 @@
 //! A day into the archive: each table's missing rows in one file and one commit, then the mark.
 //!
-//! Which rows are missing is not remembered anywhere: the keys that the archive has of the day are read, and
-//! what the input has beside them is written. So a run that was killed anywhere goes on without losing or
-//! repeating a row, and a day of which late rows came gets one further file with these.
+//! Which rows are missing is not remembered anywhere: the keys that the archive has of the day are
+//! read, and what the input has beside them is written. So a run that was killed anywhere goes on
+//! without losing or repeating a row, and a day of which late rows came gets one further file with
+//! these.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -100,7 +101,8 @@ pub struct DayDone {
 }
 
 impl Archiver {
-    /// Archives what is missing of a day, and marks it. `seen` is what the input said of the day before.
+    /// Archives what is missing of a day, and marks it. `seen` is what the input said of the day
+    /// before.
     ///
     /// # Errors
     /// [`LakeError`]; what was committed stays, and the next run goes on behind it.
@@ -136,7 +138,8 @@ impl Archiver {
         loop {
             match self.try_table(input, spec, day).await {
                 Err(LakeError::Conflict { place }) if attempt < ATTEMPTS => {
-                    tracing::warn!(table = place, %day, attempt, "another writer committed in between, the day is looked at anew");
+                    tracing::warn!(table = place, %day, attempt, "another writer committed in \
+                        between, the day is looked at anew");
                     attempt += 1;
                 }
                 done => return done,
@@ -187,7 +190,8 @@ impl Archiver {
             Commit { app_id: &self.app_id, turn: self.turn.number, day, about: file.about() };
         let version = table.commit(file.add(day, self.clock.now().unix_ms()), &commit).await?;
         self.place.to_disk(&format!("{}/_delta_log/{version:020}.json", spec.name))?;
-        tracing::debug!(table = table.name, %day, version, rows = file.rows, bytes = file.bytes, "committed");
+        tracing::debug!(table = table.name, %day, version, rows = file.rows, bytes = file.bytes,
+            "committed");
         Ok((file.rows, file.bytes))
     }
 
@@ -210,8 +214,8 @@ impl Archiver {
             return Ok(());
         };
         let told = format!(
-            "version {} ({}) was written by {}, not by pdm-lake; nothing was written beside it. pdm-lake verify looks \
-             for rows that come twice; --accept-foreign goes on",
+            "version {} ({}) was written by {}, not by pdm-lake; nothing was written beside it. \
+             pdm-lake verify looks for rows that come twice; --accept-foreign goes on",
             writer.version, writer.operation, writer.engine
         );
         Err(LakeError::Content { place: table.name.clone(), told })
@@ -279,7 +283,8 @@ pub async fn seen_days(source: &Source) -> Result<SeenDays, LakeError> {
     Ok(days)
 }
 
-/// Whether a day of a store has rows that its mark does not know. Fewer rows are the store's retention.
+/// Whether a day of a store has rows that its mark does not know. Fewer rows are the store's
+/// retention.
 pub fn is_due(mark: Option<&DayMark>, app_id: &str, seen: &BTreeMap<String, Seen>) -> bool {
     let Some(known) = mark.and_then(|mark| mark.seen.get(app_id)) else { return true };
     seen.iter().any(|(table, now)| {

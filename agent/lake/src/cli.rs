@@ -36,11 +36,14 @@ Examples:
   pdm-lake slice --lake /archive/pdm --slice 1/4 | pdm backtest --from - --whole --config agent.toml
   pdm-edge replay run.npy … --jsonl | pdm-lake import - --lake /archive/pdm
 
-An archive on S3 takes key, region and server from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION,
+An archive on S3 takes key, region and server from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
+        AWS_REGION,
 AWS_ENDPOINT_URL and AWS_ALLOW_HTTP. Guide: docs/archive.md
 
-Exit codes: 0 done, 64 wrong arguments, 65 the archive or the input is not what it should be, 66 no archive or no \
-input, 69 not reachable or another archiver at work, 74 denied, no space left, or a failed read or write, \
+Exit codes: 0 done, 64 wrong arguments, 65 the archive or the input is not what it should be, 66 \
+        no archive or no \
+input, 69 not reachable or another archiver at work, 74 denied, no space left, or a failed read or \
+        write, \
 78 a wrong key, no bucket, another store's archive, or an archive of another version"
 )]
 pub struct Cli {

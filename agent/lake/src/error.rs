@@ -1,7 +1,7 @@
 //! What can go wrong with an archive, told by name, and the exit code of each.
 //!
-//! Libraries bury the cause of a failed write four errors deep and in words of their own; [`LakeError::of`]
-//! looks for the cause that an operator can do something about.
+//! Libraries bury the cause of a failed write four errors deep and in words of their own;
+//! [`LakeError::of`] looks for the cause that an operator can do something about.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -24,7 +24,8 @@ pub enum LakeError {
     },
     /// The object store refuses the key: the operator corrects it.
     #[error(
-        "{place}: the object store refuses the key while {doing} ({told}); it is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        "{place}: the object store refuses the key while {doing} ({told}); it is taken from \
+         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     )]
     WrongKey {
         /// The archive.
@@ -44,7 +45,8 @@ pub enum LakeError {
     },
     /// No space is left: nothing was committed, and the next run begins again where this one was.
     #[error(
-        "{place}: no space is left while {doing}; nothing of this day was committed, and nothing was deleted"
+        "{place}: no space is left while {doing}; nothing of this day was committed, and nothing \
+         was deleted"
     )]
     Full {
         /// The archive.
@@ -110,7 +112,8 @@ pub enum LakeError {
     },
 }
 
-/// The codes of an S3 answer that mean a key which the store does not know or whose secret is wrong.
+/// The codes of an S3 answer that mean a key which the store does not know or whose secret is
+/// wrong.
 const WRONG_KEY: &[&str] = &["InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken"];
 
 impl LakeError {

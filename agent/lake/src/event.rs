@@ -1,8 +1,9 @@
 //! An event taken apart into the cells of `events` and `spectra`, and put together again.
 //!
-//! Invariant: what is put together means the same as what was taken apart. A value takes its column only if
-//! the column can give it back; everything else stays in `rest` in the event's own form. `null` and a field
-//! that is absent are the same in `pdm.event/1`, and so are `null`, `{}` and absent here.
+//! Invariant: what is put together means the same as what was taken apart. A value takes its column
+//! only if the column can give it back; everything else stays in `rest` in the event's own form.
+//! `null` and a field that is absent are the same in `pdm.event/1`, and so are `null`, `{}` and
+//! absent here.
 
 use serde_json::{Map, Value as Json};
 

@@ -1,11 +1,12 @@
 //! One Parquet file of one day: written in order, read back, then fit to be committed.
 //!
-//! A file that was written and not committed is in no reader's way: the log does not name it. `verify` counts
-//! such orphans and `vacuum` removes them.
+//! A file that was written and not committed is in no reader's way: the log does not name it.
+//! `verify` counts such orphans and `vacuum` removes them.
 
 #![expect(
     deprecated,
-    reason = "parquet's own reader of objects; its successor is the same reader written here, which goes with its next release"
+    reason = "parquet's own reader of objects; its successor is the same reader written here, \
+        which goes with its next release"
 )]
 
 use std::collections::BTreeMap;
@@ -38,7 +39,8 @@ use crate::value::{Value, text_of_micros};
 
 /// Rows that are turned into Arrow at once.
 const BATCH: usize = 4096;
-/// Rows of a row group: about 30 MB of events in memory, and what a reader of a whole year holds of each day.
+/// Rows of a row group: about 30 MB of events in memory, and what a reader of a whole year holds of
+/// each day.
 const ROW_GROUP: usize = 32_768;
 /// Columns whose least and greatest value the log states, so that readers skip files.
 const STATED: &[&str] = &["site", "equipment_id", "bearing_id", "measured_at", "closed_at", "at"];
@@ -242,16 +244,16 @@ impl<'a> FileWriter<'a> {
             return Ok(written);
         }
         let told = format!(
-            "{} was read back with {} rows and {} bytes, and {} rows and {} bytes were written (or its hash differs); \
-             it was not committed",
+            "{} was read back with {} rows and {} bytes, and {} rows and {} bytes were written (or \
+             its hash differs); it was not committed",
             written.path, read.rows, read.bytes, written.rows, written.bytes
         );
         Err(LakeError::Content { place: self.table.name.clone(), told })
     }
 }
 
-/// The value of a stated column as the log writes it: instants to the millisecond, which is what readers compare
-/// with; `up` microseconds more before the finer part goes.
+/// The value of a stated column as the log writes it: instants to the millisecond, which is what
+/// readers compare with; `up` microseconds more before the finer part goes.
 fn stated(cell: &Value, up: i64) -> Option<Json> {
     if let Value::Time(micros) = cell {
         return text_of_micros((micros + up).div_euclid(1000) * 1000).map(Json::from);
@@ -351,7 +353,8 @@ pub async fn batches(table: &Table, path: &str, columns: &[Column]) -> Result<Ba
     built.map_err(|error| broken_file(table, path, &error))
 }
 
-/// Whether this program wrote a file: then its rows are sorted by bearing. A compaction keeps no order.
+/// Whether this program wrote a file: then its rows are sorted by bearing. A compaction keeps no
+/// order.
 ///
 /// # Errors
 /// As [`read_back`].

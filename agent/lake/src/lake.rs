@@ -1,8 +1,9 @@
 //! A table of the archive on Delta Lake: opening, making, comparing its schema, committing.
 //!
 //! Invariants:
-//! - a commit is made against the snapshot whose content was looked at; a commit of anyone in between ends
-//!   in [`LakeError::Conflict`], never in a rebase. So rows come in once, whoever writes beside.
+//! - a commit is made against the snapshot whose content was looked at; a commit of anyone in
+//!   between ends in [`LakeError::Conflict`], never in a rebase. So rows come in once, whoever
+//!   writes beside.
 //! - the application transaction is read from that snapshot before each commit and goes up by one
 //! - nothing is removed from a table here
 
@@ -147,8 +148,8 @@ impl Table {
         &self.delta
     }
 
-    /// Compares the table's columns with the ones that are written: adds what is missing, in a commit of its
-    /// own. The names of the added ones.
+    /// Compares the table's columns with the ones that are written: adds what is missing, in a
+    /// commit of its own. The names of the added ones.
     ///
     /// # Errors
     /// [`LakeError::Content`] with table, column and both types if a type differs.
@@ -161,8 +162,8 @@ impl Table {
                 Some(found) if found.data_type() == wanted.data_type() => {}
                 Some(found) => {
                     let told = format!(
-                        "column {} is {} in the table, and {} is written; nothing was changed. Move the table away \
-                         or archive into another folder",
+                        "column {} is {} in the table, and {} is written; nothing was changed. \
+                         Move the table away or archive into another folder",
                         wanted.name(),
                         found.data_type(),
                         wanted.data_type()
@@ -244,7 +245,8 @@ impl Table {
     }
 }
 
-/// Properties of every commit of this program: no rebase, signed, and no commit of before is removed.
+/// Properties of every commit of this program: no rebase, signed, and no commit of before is
+/// removed.
 fn properties(about: Json) -> CommitProperties {
     let own = [(OWN_PART.to_owned(), about), ("engineInfo".to_owned(), json!(ENGINE))];
     CommitProperties::default()

@@ -1,7 +1,8 @@
-//! Whether lines of events are what `pdm.slice/1` (docs/slice.md) promises, and events in the order that it asks for.
+//! Whether lines of events are what `pdm.slice/1` (docs/slice.md) promises, and events in the order
+//! that it asks for.
 //!
-//! The rules are those of the readers of `pdm-agent`: the gateway's count decides within one count, the time between
-//! counts and where a count has no identity.
+//! The rules are those of the readers of `pdm-agent`: the gateway's count decides within one count,
+//! the time between counts and where a count has no identity.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -80,8 +81,8 @@ impl Order {
             && let Some(last) = self.bearings.get(&key)
         {
             return Err(format!(
-                "{} of {key} comes after events of other bearings (its last one is on line {}), and each bearing must \
-                 come in one run; --interleaved takes bearings in turn",
+                "{} of {key} comes after events of other bearings (its last one is on line {}), \
+                 and each bearing must come in one run; --interleaved takes bearings in turn",
                 name(event),
                 last.line
             ));
@@ -155,8 +156,8 @@ pub struct Placed {
     pub text: String,
 }
 
-/// The events of one bearing in the order of `pdm.slice/1`: count by count as they began; within a count by number,
-/// without an identity of the count by time, then by number.
+/// The events of one bearing in the order of `pdm.slice/1`: count by count as they began; within a
+/// count by number, without an identity of the count by time, then by number.
 pub fn in_order(events: Vec<Placed>) -> Vec<Placed> {
     let mut counts: BTreeMap<(String, Option<String>), Vec<Placed>> = BTreeMap::new();
     for event in events {

@@ -154,7 +154,8 @@ impl Place {
         Ok(listed)
     }
 
-    /// Brings a file of an archive on a disk through a power failure. The library leaves that to the system.
+    /// Brings a file of an archive on a disk through a power failure. The library leaves that to
+    /// the system.
     ///
     /// # Errors
     /// [`LakeError`] if the disk does not take it.

@@ -1,8 +1,8 @@
 //! Records of the archive itself under `_pdm`: what it is, and which days are archived.
 //!
-//! `archive.json` (`pdm.archive/1`) is created once and names the stores whose rows the archive takes.
-//! `days/DAY.json` (`pdm.archived-day/1`) is written after the files of the day were committed and read back;
-//! it is the mark that a retention may go by.
+//! `archive.json` (`pdm.archive/1`) is created once and names the stores whose rows the archive
+//! takes. `days/DAY.json` (`pdm.archived-day/1`) is written after the files of the day were
+//! committed and read back; it is the mark that a retention may go by.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +44,8 @@ pub struct DayMark {
     pub marked_at: String,
     /// The tables, by name.
     pub tables: BTreeMap<String, TableMark>,
-    /// Rows that each store had of the day when it was marked, with the highest place of the last one, by store
-    /// and table: a day whose store says otherwise is looked at anew.
+    /// Rows that each store had of the day when it was marked, with the highest place of the last
+    /// one, by store and table: a day whose store says otherwise is looked at anew.
     #[serde(default)]
     pub seen: BTreeMap<String, BTreeMap<String, Seen>>,
 }
@@ -71,7 +71,8 @@ pub struct TableMark {
 /// Reads what the archive is; `None` if there is none.
 ///
 /// # Errors
-/// [`LakeError::Version`] of an archive of another version, [`LakeError::Content`] of a broken record.
+/// [`LakeError::Version`] of an archive of another version, [`LakeError::Content`] of a broken
+/// record.
 pub async fn archive(place: &Place) -> Result<Option<ArchiveRecord>, LakeError> {
     let Some(bytes) = place.read(ARCHIVE).await? else { return Ok(None) };
     parsed(place, ARCHIVE, &bytes, ARCHIVE_SCHEMA).map(Some)
@@ -108,15 +109,16 @@ pub async fn begin(place: &Place, store: &str, adopt: bool) -> Result<(), LakeEr
     place.write(ARCHIVE, own(stores)).await
 }
 
-/// Two archivers, and a kill at the wrong moment, are told apart by an object that is created only once. A store that
-/// overwrites it would lose commits without a word.
+/// Two archivers, and a kill at the wrong moment, are told apart by an object that is created only
+/// once. A store that overwrites it would lose commits without a word.
 async fn refuse_overwriting_store(place: &Place) -> Result<(), LakeError> {
     let bytes = b"written once, asked for again at each start".to_vec();
     let is_first = place.create(PROBE, bytes.clone()).await?;
     if is_first && place.create(PROBE, bytes).await? {
-        let told = "the store overwrites an object that is to be created once (If-None-Match: * is not kept): \
-                    commits would be lost, so nothing is archived here"
-            .to_owned();
+        let told =
+            "the store overwrites an object that is to be created once (If-None-Match: * is not \
+                    kept): commits would be lost, so nothing is archived here"
+                .to_owned();
         return Err(LakeError::Version { place: place.name.clone(), told });
     }
     Ok(())
@@ -175,8 +177,8 @@ fn parsed<T: DeserializeOwned>(
     let found = json.get("schema").and_then(Json::as_str).unwrap_or("nothing");
     if found != schema {
         let told = format!(
-            "the record says {found:?}, and this program knows {schema}: another version of pdm-lake wrote it; \
-             nothing was changed"
+            "the record says {found:?}, and this program knows {schema}: another version of \
+             pdm-lake wrote it; nothing was changed"
         );
         return Err(LakeError::Version { place: named, told });
     }

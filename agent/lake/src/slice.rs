@@ -1,16 +1,14 @@
-//! Events out of the archive as `pdm.slice/1`: whole bearings, each in one run and in its order, the bearings of a
-//! machine one behind the other.
+//! Events out of the archive as `pdm.slice/1`: whole bearings, each in one run and in its order,
+//! the bearings of a machine one behind the other.
 //!
-//! Files lie by day and are sorted by bearing within, so bearings come by a merge over the days: one batch of rows of
-//! each day and the events of one bearing are in memory.
+//! Files lie by day and are sorted by bearing within, so bearings come by a merge over the days:
+//! one batch of rows of each day and the events of one bearing are in memory.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::io::Write;
-use std::str::FromStr;
 
 use futures_util::TryStreamExt as _;
-use sha2::{Digest as _, Sha256};
+use pdm_shared::slice::MachineSlice;
 
 use crate::day::Day;
 use crate::error::LakeError;
@@ -20,56 +18,11 @@ use crate::lake::Table;
 use crate::order::{Placed, SliceEnd, in_order};
 use crate::value::Value;
 
-/// Most slices, as in the back-test.
-const MOST_SLICES: u64 = 10_000;
-
-/// The k-th of n slices of the machines, by a hash of their names: the same slices as those of `pdm backtest --slice`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slice {
-    number: u64,
-    of: u64,
-}
-
-impl Slice {
-    /// Everything.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
-
-    /// Whether a machine belongs to the slice.
-    pub fn holds(self, site: &str, equipment: &str) -> bool {
-        if self.of == 1 {
-            return true;
-        }
-        let digest: [u8; 32] = Sha256::digest(format!("{site}/{equipment}")).into();
-        let mut first = [0; 8];
-        first.copy_from_slice(&digest[..8]);
-        u64::from_be_bytes(first) % self.of == self.number - 1
-    }
-}
-
-impl fmt::Display for Slice {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}/{}", self.number, self.of)
-    }
-}
-
-impl FromStr for Slice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let allowed =
-            || format!("{text:?} is no slice: K/N with K from 1 to N, N up to {MOST_SLICES}");
-        let (number, of) = text.split_once('/').ok_or_else(allowed)?;
-        let (Ok(number), Ok(of)) = (number.parse(), of.parse()) else { return Err(allowed()) };
-        let is_right = (1..=of).contains(&number) && of <= MOST_SLICES;
-        if is_right { Ok(Self { number, of }) } else { Err(allowed()) }
-    }
-}
-
 /// What a slice takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// Which machines.
-    pub slice: Slice,
+    pub slice: MachineSlice,
     /// The first day.
     pub from: Option<Day>,
     /// The last day.
@@ -94,8 +47,9 @@ struct FileRows<'a> {
 }
 
 impl<'a> FileRows<'a> {
-    /// Opens a file. One that another program wrote, such as a compaction, has no order: it is read whole.
-    async fn open(table: &'a Table, path: String, slice: Slice) -> Result<Self, LakeError> {
+    /// Opens a file. One that another program wrote, such as a compaction, has no order: it is read
+    /// whole.
+    async fn open(table: &'a Table, path: String, slice: MachineSlice) -> Result<Self, LakeError> {
         let opened = batches(table, &path, table.spec.columns).await?;
         let is_own = is_own(table, &path).await?;
         let mut rows = Self { table, path, batches: opened, waiting: VecDeque::new() };
@@ -107,7 +61,7 @@ impl<'a> FileRows<'a> {
     }
 
     /// Reads the next batch; `false` at the end.
-    async fn read_batch(&mut self, slice: Slice) -> Result<bool, LakeError> {
+    async fn read_batch(&mut self, slice: MachineSlice) -> Result<bool, LakeError> {
         let next = self.batches.try_next().await;
         let next = next.map_err(|error| broken_file(self.table, &self.path, &error))?;
         let Some(batch) = next else { return Ok(false) };
@@ -123,7 +77,7 @@ impl<'a> FileRows<'a> {
     }
 
     /// The bearing of the next row.
-    async fn next_name(&mut self, slice: Slice) -> Result<Option<Name>, LakeError> {
+    async fn next_name(&mut self, slice: MachineSlice) -> Result<Option<Name>, LakeError> {
         while self.waiting.is_empty() {
             if !self.read_batch(slice).await? {
                 return Ok(None);
@@ -180,13 +134,14 @@ fn not_written(error: &std::io::Error) -> LakeError {
     LakeError::of("the output", "writing the slice", error)
 }
 
-/// The events of one bearing out of the files that hold it; each file is put to the bearing that it holds next.
+/// The events of one bearing out of the files that hold it; each file is put to the bearing that it
+/// holds next.
 async fn events_of(
     name: &Name,
     holders: Vec<usize>,
     files: &mut [FileRows<'_>],
     names: &mut BTreeMap<Name, Vec<usize>>,
-    slice: Slice,
+    slice: MachineSlice,
 ) -> Result<Vec<Placed>, LakeError> {
     let mut events = Vec::new();
     for number in holders {
@@ -228,8 +183,8 @@ fn placed(table: &Table, row: &[Value]) -> Result<Placed, LakeError> {
     })
 }
 
-/// An empty column is a field that was `null` or absent. The contract reads both alike but for the few fields that
-/// it wants spelt out.
+/// An empty column is a field that was `null` or absent. The contract reads both alike but for the
+/// few fields that it wants spelt out.
 fn with_required(mut json: serde_json::Value) -> serde_json::Value {
     if let Some(fields) = json.as_object_mut() {
         fields.entry("schema").or_insert_with(|| pdm_shared::event::EVENT_SCHEMA.into());
@@ -252,20 +207,4 @@ pub fn holes(table: &Table) -> Result<Vec<Day>, LakeError> {
         day = day.next();
     }
     Ok(holes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The figures are those of `pdm backtest --slice`, which a machine must not meet in two slices.
-    #[test]
-    fn slices_are_those_of_the_back_test() {
-        let holding =
-            |name: &str, of| (1..=of).find(|number| Slice { number: *number, of }.holds("s", name));
-        let each: Vec<u64> = (0..5).filter_map(|n| holding(&format!("P-{n}"), 7)).collect();
-        assert_eq!(each.len(), 5);
-        assert!("0/7".parse::<Slice>().is_err() && "8/7".parse::<Slice>().is_err());
-        assert_eq!("1/1".parse(), Ok(Slice::WHOLE));
-    }
 }

@@ -1,10 +1,11 @@
 //! The agent's store, read: a SQLite file or a PostgreSQL server.
 //!
-//! The rows are read here and not by `pdm-store`: its handles give typed events and leave out rows that they
-//! cannot read, where an archive takes every row as it is; opening a store there brings its tables up to the
-//! program's version, which an archiver must never do; and it brings the pages, the language model's client and
-//! the graph into the build. The statements name columns of the migrations in `agent/store/migrations`; the lane runs
-//! them on tables that `pdm-agent migrate` made, in both databases (`test_export.py`, `test_postgres.py`).
+//! The rows are read here and not by `pdm-store`: its handles give typed events and leave out rows
+//! that they cannot read, where an archive takes every row as it is; opening a store there brings
+//! its tables up to the program's version, which an archiver must never do; and it brings the
+//! pages, the language model's client and the graph into the build. The statements name columns of
+//! the migrations in `agent/store/migrations`; the lane runs them on tables that `pdm-agent
+//! migrate` made, in both databases (`test_export.py`, `test_postgres.py`).
 //!
 //! Invariant: nothing is written to a store.
 
@@ -104,8 +105,8 @@ impl Source {
         self.identity().await.map(|_identity| ())
     }
 
-    /// What the store is known by, wherever its file lies: when its tables were made, and how long that took, to the
-    /// nanosecond, as its list of migrations says.
+    /// What the store is known by, wherever its file lies: when its tables were made, and how long
+    /// that took, to the nanosecond, as its list of migrations says.
     ///
     /// # Errors
     /// [`LakeError::Content`] if it is no store of an agent.
@@ -142,7 +143,8 @@ impl Source {
         let (place, told) = (self.name.clone(), of_database.message());
         if told.contains("readonly database") || told.contains("unable to open") {
             let told = format!(
-                "{told}; SQLite notes its readers in the store's folder, so run pdm-lake as the agent's user"
+                "{told}; SQLite notes its readers in the store's folder, so run pdm-lake as the \
+                 agent's user"
             );
             return LakeError::Denied { place, doing, told };
         }
@@ -202,8 +204,8 @@ impl Source {
         keys.map_err(|error| self.failed(&error))
     }
 
-    /// The final rows of a day, by bearing and time, as cells of the table. An event that has no spectra is none
-    /// of theirs.
+    /// The final rows of a day, by bearing and time, as cells of the table. An event that has no
+    /// spectra is none of theirs.
     pub fn rows<'a>(
         &'a self,
         spec: &'static TableSpec,

@@ -1,5 +1,5 @@
-//! Lines of events, put by day into files of their own, so that a history of any length is archived a day at a
-//! time.
+//! Lines of events, put by day into files of their own, so that a history of any length is archived
+//! a day at a time.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

@@ -1,7 +1,7 @@
 //! The tables of the archive: their columns, and what of the agent's store each row is.
 //!
-//! Every table is partitioned by `day`, the UTC day that the row belongs to, and sorted by bearing within a
-//! file. A column that is added here arrives in tables of before by a commit of its own
+//! Every table is partitioned by `day`, the UTC day that the row belongs to, and sorted by bearing
+//! within a file. A column that is added here arrives in tables of before by a commit of its own
 //! ([`crate::lake::Table::fit_schema`]).
 
 use crate::value::ColumnKind::{self, Bool, Float, Floats, Int, Ints, Text, Texts, Time};

@@ -1,9 +1,10 @@
 //! Whose turn it is to archive: one archiver at a time.
 //!
-//! Each turn is an object `_pdm/turns/NUMBER.json` that is created only if there is none. The highest number has
-//! the turn until it is ended or its heartbeat is older than [`STALE_S`]; who creates the next number takes over.
-//! The turn keeps two archivers from doing the same work. That no row comes twice does not rest on it: an archiver
-//! that was stopped between this look and its commit fails at the commit ([`crate::lake`]).
+//! Each turn is an object `_pdm/turns/NUMBER.json` that is created only if there is none. The
+//! highest number has the turn until it is ended or its heartbeat is older than [`STALE_S`]; who
+//! creates the next number takes over. The turn keeps two archivers from doing the same work. That
+//! no row comes twice does not rest on it: an archiver that was stopped between this look and its
+//! commit fails at the commit ([`crate::lake`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,8 +108,9 @@ impl Turn {
             let age_s = now.seconds_since(last.beat_at);
             if !last.ended && age_s < STALE_S && !take_over && !is_gone(&last.who) {
                 let told = format!(
-                    "{} archives here (turn {}, since {}, last heard of {age_s:.0} s ago); its turn ends with it, or {STALE_S:.0} s \
-                     after its last heartbeat; --take-over takes its place now",
+                    "{} archives here (turn {}, since {}, last heard of {age_s:.0} s ago); its \
+                     turn ends with it, or {STALE_S:.0} s after its last heartbeat; --take-over \
+                     takes its place now",
                     last.who, last.number, last.began_at
                 );
                 return Err(LakeError::Owned { place: place.name.clone(), told });
@@ -183,7 +185,8 @@ impl Drop for Turn {
     }
 }
 
-/// Writes the heartbeat until it is stopped. One that cannot be written is told; the commit decides.
+/// Writes the heartbeat until it is stopped. One that cannot be written is told; the commit
+/// decides.
 async fn beat(
     place: Place,
     clock: SharedClock,

@@ -1,7 +1,8 @@
 //! A cell of a row, and the kinds of columns that hold cells.
 //!
-//! The flow: a row of the agent's store or a JSON event → [`Value`]s → Arrow arrays ([`crate::batch`]) →
-//! Parquet. A value that does not fit its column stays in the table's column `rest`, so none is lost.
+//! The flow: a row of the agent's store or a JSON event → [`Value`]s → Arrow arrays
+//! ([`crate::batch`]) → Parquet. A value that does not fit its column stays in the table's column
+//! `rest`, so none is lost.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value as Json;
@@ -67,7 +68,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// The cell of a JSON value, if the value fits `kind` exactly; a value that does not stays in `rest`.
+    /// The cell of a JSON value, if the value fits `kind` exactly; a value that does not stays in
+    /// `rest`.
     pub fn of_json(kind: ColumnKind, json: &Json) -> Option<Self> {
         match kind {
             ColumnKind::Text => json.as_str().map(|text| Self::Text(text.to_owned())),
@@ -122,7 +124,8 @@ fn micros_of(text: &str) -> Option<i64> {
     (at.timestamp_subsec_nanos() % 1000 == 0).then(|| at.timestamp_micros())
 }
 
-/// The text of an instant in the form of the contracts: milliseconds, microseconds where there are any.
+/// The text of an instant in the form of the contracts: milliseconds, microseconds where there are
+/// any.
 pub fn text_of_micros(micros: i64) -> Option<String> {
     let at = DateTime::<Utc>::from_timestamp_micros(micros)?;
     let form = if micros % 1000 == 0 { SecondsFormat::Millis } else { SecondsFormat::Micros };

@@ -314,14 +314,15 @@ fn missing_numbers(
     let missing = last - first + 1 - i64::try_from(numbers.len()).unwrap_or(i64::MAX);
     (missing > 0).then(|| {
         format!(
-            "gateway {site}/{gateway}, count {epoch}: {missing} of the numbers {first} to {last} are not in the archive \
-             (lost before the store, removed there, or of days that are not archived)"
+            "gateway {site}/{gateway}, count {epoch}: {missing} of the numbers {first} to {last} \
+             are not in the archive (lost before the store, removed there, or of days that are not \
+             archived)"
         )
     })
 }
 
-/// Removes orphans that are older than `hours`; those that a version of the last `hours` named are kept, because a
-/// reader may still read it. The paths.
+/// Removes orphans that are older than `hours`; those that a version of the last `hours` named are
+/// kept, because a reader may still read it. The paths.
 ///
 /// # Errors
 /// [`LakeError`] if one cannot be removed.

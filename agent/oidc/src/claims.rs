@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::settings::OidcSettings;
 
-/// How far the clocks of both sides may differ, s. Chosen: a minute, as far as machines of a plant drift
-/// between two settings of their clock.
+/// How far the clocks of both sides may differ, s. Chosen: a minute, as far as machines of a plant
+/// drift between two settings of their clock.
 const CLOCKS_S: i64 = 60;
 /// Oldest token, s: the login at the provider took place before, the token is made in this moment.
 const OLDEST_S: i64 = 600;
@@ -131,7 +131,8 @@ mod tests {
 
     fn claims(changes: &Value) -> Map<String, Value> {
         let mut claims = json!({
-            "iss": "https://login.plant.example/realms/plant", "sub": "f3a1", "aud": "pdm", "exp": NOW + 300,
+            "iss": "https://login.plant.example/realms/plant", "sub": "f3a1", "aud": "pdm",
+            "exp": NOW + 300,
             "iat": NOW - 1, "nonce": "n", "preferred_username": "kim", "groups": ["maintenance"],
         });
         for (name, value) in changes.as_object().expect("an object") {

@@ -12,7 +12,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest answer, bytes: the keys of a large provider have some 20 kB.
 const MOST_BYTES: usize = 512 << 10;
 
-/// The client; with authorities of its own it is made anew each time, so that renewed files are used.
+/// The client; with authorities of its own it is made anew each time, so that renewed files are
+/// used.
 #[derive(Debug)]
 pub(crate) struct Client {
     plain: reqwest::Client,

@@ -38,7 +38,8 @@ pub enum OidcError {
     /// The provider says no.
     #[error("the provider of logins refuses: {0}")]
     Refused(String),
-    /// The answer does not belong to this attempt, or nobody the provider vouches for has signed it.
+    /// The answer does not belong to this attempt, or nobody the provider vouches for has signed
+    /// it.
     #[error("the answer of the provider of logins is not taken: {0}")]
     Untrusted(String),
     /// The person may not enter.
@@ -109,7 +110,7 @@ struct Published {
 }
 
 #[derive(Debug, Clone)]
-struct Found {
+struct PublishedProvider {
     published: Published,
     keys: Vec<Key>,
     published_at: Instant,
@@ -124,12 +125,13 @@ pub struct Provider {
     secret: Option<LiveSecret>,
     redirect_uri: String,
     client: Client,
-    found: Mutex<Option<Found>>,
+    found: Mutex<Option<PublishedProvider>>,
     turns: Semaphore,
 }
 
 impl Provider {
-    /// A provider whose browsers come back to `redirect_uri`. The provider is asked at the first login.
+    /// A provider whose browsers come back to `redirect_uri`. The provider is asked at the first
+    /// login.
     ///
     /// # Errors
     /// [`OidcError::Away`] for files of TLS, [`OidcError::Secret`].
@@ -285,12 +287,12 @@ impl Provider {
         Ok(answer)
     }
 
-    /// The claims of a signed token. Keys are fetched anew where the token names an unknown one: a provider
-    /// changes its keys from time to time.
+    /// The claims of a signed token. Keys are fetched anew where the token names an unknown one: a
+    /// provider changes its keys from time to time.
     async fn verified(
         &self,
         id_token: &str,
-        found: &Found,
+        found: &PublishedProvider,
     ) -> Result<Map<String, Value>, OidcError> {
         match token::verified(id_token, &found.keys) {
             Err(Untrusted::UnknownKey(_)) => {
@@ -301,7 +303,8 @@ impl Provider {
         }
     }
 
-    /// Adds what the provider tells of the person beyond the identity token (Core 1.0, section 5.3).
+    /// Adds what the provider tells of the person beyond the identity token (Core 1.0, section
+    /// 5.3).
     async fn complete(
         &self,
         claims: &mut Map<String, Value>,
@@ -334,7 +337,7 @@ impl Provider {
 
     /// Returns the provider's published document and keys. Keys from before the moment `stale_keys`
     /// lack a key, so they are read again.
-    async fn found(&self, stale_keys: Option<Instant>) -> Result<Found, OidcError> {
+    async fn found(&self, stale_keys: Option<Instant>) -> Result<PublishedProvider, OidcError> {
         let mut found = self.found.lock().await;
         if let Some(known) = found.as_mut().filter(|known| known.published_at.elapsed() < FRESH) {
             let is_stale = stale_keys.is_some_and(|stale| known.keys_at <= stale);
@@ -347,7 +350,7 @@ impl Provider {
         let published = self.published().await?;
         let keys = self.keys(&published).await?;
         let now = Instant::now();
-        let new = Found { published, keys, published_at: now, keys_at: now };
+        let new = PublishedProvider { published, keys, published_at: now, keys_at: now };
         *found = Some(new.clone());
         Ok(new)
     }

@@ -106,7 +106,8 @@ impl OidcSettings {
             .ok()
             .filter(|url| is_safe(url) && url.query().is_none() && url.fragment().is_none());
         if address.is_none() {
-            let allowed = "an address that begins with https:// (http:// for this machine alone), without query";
+            let allowed = "an address that begins with https:// (http:// for this machine alone), \
+                without query";
             return refuse("issuer", &self.issuer, allowed);
         }
         for (key, text) in [

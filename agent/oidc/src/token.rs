@@ -1,6 +1,8 @@
-//! Identity tokens: JSON Web Signatures (RFC 7515) by the provider's published keys (RFC 7517, RFC 7518).
+//! Identity tokens: JSON Web Signatures (RFC 7515) by the provider's published keys (RFC 7517, RFC
+//! 7518).
 //!
-//! Invariant: the key decides which algorithms it can verify, never the token. `none` and HMAC have no key here.
+//! Invariant: the key decides which algorithms it can verify, never the token. `none` and HMAC have
+//! no key here.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,7 +21,8 @@ pub(crate) enum Untrusted {
     #[error("the identity token names the key {0:?}, which the provider does not publish")]
     UnknownKey(String),
     #[error(
-        "the identity token is signed by {0:?}, allowed are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384 and EdDSA with a key of its kind"
+        "the identity token is signed by {0:?}, allowed are RS256, RS384, RS512, PS256, PS384, \
+         PS512, ES256, ES384 and EdDSA with a key of its kind"
     )]
     Algorithm(String),
     #[error("the signature of the identity token is wrong")]
@@ -195,7 +198,8 @@ pub(crate) mod tests {
 
         pub(crate) fn published(&self) -> Value {
             let x = URL_SAFE_NO_PAD.encode(self.0.public_key().as_ref());
-            json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "a", "x": x, "use": "sig" }] })
+            json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "a", "x": x,
+                "use": "sig" }] })
         }
 
         pub(crate) fn token(&self, head: &Value, claims: &Value) -> String {
@@ -260,9 +264,11 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn one_changed_character_of_a_token_is_refused(place in 0usize..1000, by in "[A-Za-z0-9_.-]") {
+        fn one_changed_character_of_a_token_is_refused(place in 0usize..1000,
+            by in "[A-Za-z0-9_.-]") {
             let ours = Signer::new();
-            let token = ours.token(&json!({ "alg": "EdDSA", "kid": "a" }), &json!({ "sub": "kim", "aud": "pdm" }));
+            let token = ours.token(&json!({ "alg": "EdDSA", "kid": "a" }),
+                &json!({ "sub": "kim", "aud": "pdm" }));
             let place = place % token.len();
             let changed = format!("{}{by}{}", &token[..place], &token[place + 1..]);
             let read = verified(&changed, &keys(&ours.published()));

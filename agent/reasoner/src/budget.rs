@@ -1,8 +1,9 @@
 //! Budgets: calls, tokens, seconds and money, for one event and for one day.
 //!
-//! A limit is checked before a call by what the call may cost at most, so that a budget is not passed by
-//! the call that would pass it. A server that tells no usage is charged one token for each character,
-//! which no tokenizer in use exceeds for Korean or English by more than a few percent.
+//! A limit is checked before a call by what the call may cost at most, so that a budget is not
+//! passed by the call that would pass it. A server that tells no usage is charged one token for
+//! each character, which no tokenizer in use exceeds for Korean or English by more than a few
+//! percent.
 
 use std::path::Path;
 
@@ -53,8 +54,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Default of one event. Chosen: ten calls of tools take eleven turns; a prompt of 4,000 tokens that
-    /// grows by 1,000 a turn sums up to 100,000.
+    /// Default of one event. Chosen: ten calls of tools take eleven turns; a prompt of 4,000 tokens
+    /// that grows by 1,000 a turn sums up to 100,000.
     pub const fn of_event() -> Self {
         Self { calls: 16, tokens: 120_000, seconds: 300.0, usd: 0.5 }
     }

@@ -1,14 +1,14 @@
 //! The conversation about the plant's bearings, with a model and without one.
 //!
-//! With a model: a loop of at most [`MAX_STEPS`] steps. In a step the model calls tools that only read,
-//! side by side where it asks for several, and gets their answers, or writes a program that calls them
-//! ([`programs`]); or it ends with its answer. Without a model the answer is extracted from records and
-//! documents, and says so. Every step is told as it is made. An answer that fails falls back to the last
-//! observation, and then to a plain apology.
+//! With a model: a loop of at most [`MAX_STEPS`] steps. In a step the model calls tools that only
+//! read, side by side where it asks for several, and gets their answers, or writes a program that
+//! calls them ([`programs`]); or it ends with its answer. Without a model the answer is extracted
+//! from records and documents, and says so. Every step is told as it is made. An answer that fails
+//! falls back to the last observation, and then to a plain apology.
 //!
-//! Invariants: figures of an answer stand in what was looked up, with their unit and in the document that is
-//! named ([`pdm_expert::grounding::Readings`]); the recorded risk of the bearing in
-//! question stands beside every answer about it, whatever the model says.
+//! Invariants: figures of an answer stand in what was looked up, with their unit and in the
+//! document that is named ([`pdm_expert::grounding::Readings`]); the recorded risk of the bearing
+//! in question stands beside every answer about it, whatever the model says.
 
 mod alarms;
 mod answer;
@@ -73,7 +73,9 @@ pub use desk::{
     Onset, Operation, PAST_DUTY_DAYS, RaisedAlarm, RaisedAlarms, StandingAlarm, ToldLine, Watch,
     WorkLine,
 };
-pub use exchange::{Answer, AnsweredBy, Listener, Question, Said, Speaker, Step, StepCall};
+pub use exchange::{
+    AnswerStep, AnsweredBy, ChatAnswer, Listener, Question, Said, Speaker, StepCall,
+};
 pub use tools::DeskTools;
 
 use entities::Meant;
@@ -149,7 +151,7 @@ impl<'a> Making<'a> {
             self.last = Some(observed.clone());
         }
         let step_number = self.steps;
-        self.listener.step(&Step { step_number, code, observations, tool_calls, error });
+        self.listener.step(&AnswerStep { step_number, code, observations, tool_calls, error });
     }
 }
 
@@ -160,7 +162,7 @@ impl Chat<'_> {
         question: &Question,
         model: Option<(Meter<'_>, Dialect)>,
         listener: &dyn Listener,
-    ) -> Answer {
+    ) -> ChatAnswer {
         let (fleet, gateways) = self.marked_fleet().await;
         let is_away = fleet.is_none();
         let fleet = fleet.unwrap_or_default();
@@ -213,7 +215,7 @@ impl Chat<'_> {
         // a model's words may have led to any answer, so the record stands beside it
         let about = if asks_model { near } else { used(&foci, by, &plan) };
         let answer = answer::with_records(answer, &about, reader);
-        Answer {
+        ChatAnswer {
             answer,
             by,
             about: spoken_of(&bearings, by, &plan),
@@ -224,7 +226,8 @@ impl Chat<'_> {
         }
     }
 
-    /// The words for a reader: without what no model may read where one is asked, else without secrets.
+    /// The words for a reader: without what no model may read where one is asked, else without
+    /// secrets.
     fn cleaned(&self, answer: &str, asks_model: bool) -> String {
         if asks_model {
             self.redactor.clean(answer)
@@ -356,8 +359,8 @@ impl Chat<'_> {
         making.tell(told.collect(), observations, error);
     }
 
-    /// The model's words, held to what was read; no answer if nothing is left, or if they tell what the
-    /// program told the model.
+    /// The model's words, held to what was read; no answer if nothing is left, or if they tell what
+    /// the program told the model.
     fn held(
         &self,
         words: &str,

@@ -1,7 +1,8 @@
 //! The client of an OpenAI-compatible server: one request, its attempts, one answer.
 //!
-//! The answer is bounded in bytes and in time, whether it comes in one piece or as a stream. Redirects
-//! are not followed, because a request holds the plant's data and the key. No error holds the key.
+//! The answer is bounded in bytes and in time, whether it comes in one piece or as a stream.
+//! Redirects are not followed, because a request holds the plant's data and the key. No error holds
+//! the key.
 
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
-//! The ways in which a model says which tool it wants or that it is done: native function calling; one
-//! JSON object a turn (`call_tool`, `call_tools` | the ending) for servers that know no functions or ignore
-//! them; and small programs that call the tools ([`code`]).
+//! The ways in which a model says which tool it wants or that it is done: native function calling;
+//! one JSON object a turn (`call_tool`, `call_tools` | the ending) for servers that know no
+//! functions or ignore them; and small programs that call the tools ([`code`]).
 //!
-//! This module makes requests out of a [`Transcript`] and reads answers into [`Turn`]s; both directions
-//! are pure. The ending of a conversation is a function as well (`conclude`, `final_answer`): so it has
-//! a schema in both dialects, and an ending that does not fit it gets a result that says why.
+//! This module makes requests out of a [`Transcript`] and reads answers into [`Turn`]s; both
+//! directions are pure. The ending of a conversation is a function as well (`conclude`,
+//! `final_answer`): so it has a schema in both dialects, and an ending that does not fit it gets a
+//! result that says why.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -79,8 +80,8 @@ pub enum Message {
     },
 }
 
-/// A conversation with the model. Each call has at most one result, and the next question to the model
-/// is asked when each has one.
+/// A conversation with the model. Each call has at most one result, and the next question to the
+/// model is asked when each has one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transcript {
     /// The messages, in their order.
@@ -210,8 +211,8 @@ impl Dialect {
             }
             Self::Json => {
                 let schema = one_of(tools, asking.ending, asking.enforced);
-                // the list of tools stays as it was: a server that keeps what it has read of a prompt
-                // would read all of it again
+                // the list of tools stays as it was: a server that keeps what it has read of a
+                // prompt would read all of it again
                 let mut messages = in_json(transcript, asking.tools, asking.ending);
                 if asking.must_end {
                     let name = &asking.ending.name;
@@ -288,8 +289,8 @@ fn function(tool: &ToolDefinition) -> Value {
     } })
 }
 
-/// The schema of a turn: one of the tools, or the ending. Definitions of the enforced schema come to the
-/// root, where references look for them.
+/// The schema of a turn: one of the tools, or the ending. Definitions of the enforced schema come
+/// to the root, where references look for them.
 fn one_of(tools: &[ToolDefinition], ending: &ToolDefinition, enforced: Option<&Value>) -> Value {
     let object = |key: &str, of: Value| {
         json!({
@@ -310,8 +311,12 @@ fn one_of(tools: &[ToolDefinition], ending: &ToolDefinition, enforced: Option<&V
     };
     let calls: Vec<Value> = tools.iter().map(call).collect();
     let several = (!tools.is_empty()).then(|| {
-        let one = json!({ "anyOf": calls.iter().map(|call| &call["properties"]["call_tool"]).collect::<Vec<_>>() });
-        object("call_tools", json!({ "type": "array", "items": one, "minItems": 1, "maxItems": MAX_CALLS }))
+        let one = json!({ "anyOf": calls.iter().map(
+            |call| &call["properties"]["call_tool"]).collect::<Vec<_>>() });
+        object(
+            "call_tools",
+            json!({ "type": "array", "items": one, "minItems": 1, "maxItems": MAX_CALLS }),
+        )
     });
     let mut arguments = enforced.unwrap_or(&ending.parameters).clone();
     let definitions = arguments.as_object_mut().and_then(|schema| schema.remove("$defs"));
@@ -380,9 +385,9 @@ fn together(calls: &[ToolCall]) -> String {
 /// The functions in words, for a model that gets no list of functions.
 fn manual(tools: &[ToolDefinition], ending: &ToolDefinition) -> String {
     let mut text = format!(
-        "Answer with exactly one JSON object: {{\"call_tool\": {{\"name\": …, \"arguments\": {{…}}}}}} \
-         or {{\"call_tools\": [{{\"name\": …, \"arguments\": {{…}}}}, …]}} for calls that do not depend on each \
-         other, or {{\"{}\": {{…}}}}.\nTools:\n",
+        "Answer with exactly one JSON object: {{\"call_tool\": {{\"name\": …, \"arguments\": \
+         {{…}}}}}} or {{\"call_tools\": [{{\"name\": …, \"arguments\": {{…}}}}, …]}} for calls \
+         that do not depend on each other, or {{\"{}\": {{…}}}}.\nTools:\n",
         ending.name
     );
     for tool in tools.iter().chain([ending]) {

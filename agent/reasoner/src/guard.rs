@@ -1,10 +1,10 @@
 //! Guards by structure around what goes to the model and what comes from it.
 //!
-//! [`Fence`] marks data with a word that its author cannot know, and [`without_control`] takes the effect
-//! of a template's control marks; [`Redactor`] keeps secrets and
-//! personal data from being sent; [`plain`] takes links, images and markup out of the model's words;
-//! [`KnownIds`] lets tools be asked only about what belongs to the case; [`language_of`] tells in which
-//! language a text is. None of them relies on the model's obedience.
+//! [`Fence`] marks data with a word that its author cannot know, and [`without_control`] takes the
+//! effect of a template's control marks; [`Redactor`] keeps secrets and personal data from being
+//! sent; [`plain`] takes links, images and markup out of the model's words; [`KnownIds`] lets tools
+//! be asked only about what belongs to the case; [`language_of`] tells in which language a text is.
+//! None of them relies on the model's obedience.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -43,16 +43,16 @@ impl Fence {
         &self.word
     }
 
-    /// The data between marks. The word itself is taken out of the data, and control marks lose their
-    /// effect.
+    /// The data between marks. The word itself is taken out of the data, and control marks lose
+    /// their effect.
     pub fn around(&self, what: &str, data: &str) -> String {
         let (word, data) = (&self.word, without_control(&data.replace(&self.word, "")));
         format!("<data-{word} of=\"{what}\">\n{data}\n</data-{word}>")
     }
 }
 
-/// Marks by which templates of chat models change the speaker. Servers read them in any text of a request
-/// (llama.cpp does), so a document could speak as the system.
+/// Marks by which templates of chat models change the speaker. Servers read them in any text of a
+/// request (llama.cpp does), so a document could speak as the system.
 const CONTROL: [&str; 10] = [
     "<|",
     "|>",
@@ -93,8 +93,8 @@ impl KnownIds {
         }
     }
 
-    /// Adds the identities in the answer of a tool: texts under names of identities, at any depth up to
-    /// the depth of JSON that is read.
+    /// Adds the identities in the answer of a tool: texts under names of identities, at any depth
+    /// up to the depth of JSON that is read.
     pub fn add_of(&mut self, answer: &Value) {
         match answer {
             Value::Array(items) => items.iter().for_each(|item| self.add_of(item)),
@@ -116,9 +116,9 @@ impl KnownIds {
         }
     }
 
-    /// Whether the arguments of a call name only what is known. A document may be read by its number
-    /// without a search before: a search finds every document anyway. A number names no machine: stations
-    /// are told by the tool that knows them.
+    /// Whether the arguments of a call name only what is known. A document may be read by its
+    /// number without a search before: a search finds every document anyway. A number names no
+    /// machine: stations are told by the tool that knows them.
     ///
     /// # Errors
     /// The argument that does not, in words for the model.
@@ -235,16 +235,15 @@ const ENGLISH: [&str; 24] = [
     "on", "within", "this", "that", "plan", "check", "bearing", "risk", "stop",
 ];
 
-/// The language of a text by its letters: Korean texts of the field have some half of their letters in
-/// Latin (`BPFO`, `mm/s`), so a quarter of Hangul is Korean. English is told from other languages in
-/// Latin letters by frequent words.
+/// The language of a text by its letters: Korean texts of the field have some half of their letters
+/// in Latin (`BPFO`, `mm/s`), so a quarter of Hangul is Korean. English is told from other
+/// languages in Latin letters by frequent words.
 pub fn language_of(text: &str) -> TextLanguage {
     let (mut hangul, mut latin, mut letters) = (0_usize, 0_usize, 0_usize);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
         letters += 1;
-        hangul += usize::from(
-            matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}'),
-        );
+        hangul += usize::from(matches!(c,
+                '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}'));
         latin += usize::from(c.is_ascii_alphabetic());
     }
     if letters == 0 || (hangul + latin) * 10 < letters * 9 {
@@ -261,13 +260,14 @@ pub fn language_of(text: &str) -> TextLanguage {
 /// Fewest letters by which a text is called foreign.
 const FEWEST_LETTERS: usize = 12;
 
-/// Whether most letters of a text are neither Hangul nor Latin ones: an answer that nobody in the plant can
-/// read. Short texts and French pass, as names and figures of the field would be called foreign otherwise.
+/// Whether most letters of a text are neither Hangul nor Latin ones: an answer that nobody in the
+/// plant can read. Short texts and French pass, as names and figures of the field would be called
+/// foreign otherwise.
 pub fn is_foreign(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic());
     let (all, known) = letters.fold((0_usize, 0_usize), |(all, known), c| {
-        let is_hangul =
-            matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}');
+        let is_hangul = matches!(c,
+                '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}');
         (all + 1, known + usize::from(is_hangul || c.is_ascii_alphabetic()))
     });
     all >= FEWEST_LETTERS && known * 2 < all

@@ -1,7 +1,9 @@
-//! Links in words that nobody has checked: a program's message, what a gateway says of itself, a document that a
-//! technician added. Mail programs and messengers would make them clickable, and a stranger's would look like the plant's.
+//! Links in words that nobody has checked: a program's message, what a gateway says of itself, a
+//! document that a technician added. Mail programs and messengers would make them clickable, and a
+//! stranger's would look like the plant's.
 
-/// Endings of names of files, which no mail program takes for an address. Gateways name their files in what they say.
+/// Endings of names of files, which no mail program takes for an address. Gateways name their files
+/// in what they say.
 const FILES: [&str; 22] = [
     "toml", "db", "log", "csv", "json", "jsonl", "wav", "conf", "yaml", "yml", "txt", "service",
     "lock", "sequence", "pem", "crt", "key", "h5", "mat", "parquet", "xlsx", "tdms",
@@ -15,8 +17,8 @@ pub fn without_links(message: &str, mark: &str) -> String {
 
 /// Whether mail programs and messengers would make a link of a word.
 pub fn is_link(word: &str) -> bool {
-    // the stops of other writing systems, which browsers read as dots, slashes the other way round, and what
-    // looks like either of them
+    // the stops of other writing systems, which browsers read as dots, slashes the other way round,
+    // and what looks like either of them
     let lower = word.to_lowercase().replace(['。', '．', '｡', '․'], ".").replace('：', ":");
     let lower = lower.replace(['\\', '⁄', '∕', '／', '⧸', '╱'], "/");
     // a page would read these as the characters that they stand for
@@ -47,7 +49,8 @@ fn has_dot(text: &str) -> bool {
     text.split('.').filter(|part| !part.is_empty()).count() >= 2
 }
 
-/// Whether a text is a name with a top-level domain: labels between dots, the last of letters alone.
+/// Whether a text is a name with a top-level domain: labels between dots, the last of letters
+/// alone.
 fn is_host(text: &str) -> bool {
     let labels: Vec<&str> = text.split('.').collect();
     let is_label = |label: &&str| {

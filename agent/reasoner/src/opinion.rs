@@ -1,11 +1,12 @@
-//! A second opinion: the conversation of the model with its tools about one event, one step at a time.
+//! A second opinion: the conversation of the model with its tools about one event, one step at a
+//! time.
 //!
-//! [`OpinionRun`] is everything that a run knows. The caller stores it after every step and continues a
-//! stored one after a crash: calls of tools are made again under the same identity, a question to the
-//! model is asked again. The workflow holds the run: at most [`MAX_TOOL_CALLS`] calls, then the model
-//! has to conclude, as it has to when its calls are refused turn after turn or the budget nears its end;
-//! at least two searches where the degradation accelerates; at most [`MAX_REPAIRS`] repairs; budgets
-//! before every question.
+//! [`OpinionRun`] is everything that a run knows. The caller stores it after every step and
+//! continues a stored one after a crash: calls of tools are made again under the same identity, a
+//! question to the model is asked again. The workflow holds the run: at most [`MAX_TOOL_CALLS`]
+//! calls, then the model has to conclude, as it has to when its calls are refused turn after turn
+//! or the budget nears its end; at least two searches where the degradation accelerates; at most
+//! [`MAX_REPAIRS`] repairs; budgets before every question.
 
 use pdm_shared::diagnosis::ToolUse;
 use pdm_shared::id::EventId;
@@ -20,7 +21,7 @@ use crate::guard::{Fence, KnownIds, Redactor};
 use crate::meter::Meter;
 use crate::prompt::{self, Task};
 use crate::toolbox::{self, ToolAnswer, Toolbox};
-use crate::verdict::{self, CONCLUDE, Place, Verdict};
+use crate::verdict::{self, CONCLUDE, Verdict, VerdictPlace};
 
 mod case;
 mod document;
@@ -34,11 +35,12 @@ pub const RUN_SCHEMA: &str = "pdm.run/2";
 pub const MAX_TOOL_CALLS: u32 = 10;
 /// Most repairs of an answer.
 pub const MAX_REPAIRS: u32 = 2;
-/// Most turns in which every call was refused. Chosen: a model that has been told twice why its calls are
-/// not made repeats them (a 0.5B model did so until its budget was used up, 52 opinions of 52).
+/// Most turns in which every call was refused. Chosen: a model that has been told twice why its
+/// calls are not made repeats them (a 0.5B model did so until its budget was used up, 52 opinions
+/// of 52).
 const MAX_REFUSED_TURNS: u32 = 2;
-/// Questions that the budget keeps beyond the next one: the conclusion, its repairs, and one for the growth
-/// of the conversation.
+/// Questions that the budget keeps beyond the next one: the conclusion, its repairs, and one for
+/// the growth of the conversation.
 const QUESTIONS_TO_END: u32 = 2 + MAX_REPAIRS;
 /// Searches that an accelerating degradation needs at least.
 const DEEP_SEARCHES: u32 = 2;
@@ -172,7 +174,7 @@ pub struct Opinions<'a> {
     /// Most tokens of one answer.
     pub answer_tokens: u32,
     /// Whether the verdict is part of the judgement.
-    pub place: Place,
+    pub place: VerdictPlace,
 }
 
 impl Opinions<'_> {
@@ -307,7 +309,8 @@ const fn has_searched_enough(run: &OpinionRun) -> bool {
     run.tool_calls >= MAX_TOOL_CALLS || run.refused_turns >= MAX_REFUSED_TURNS
 }
 
-/// Goes on after calls without a conclusion; where one was asked for, the answer has to be repaired.
+/// Goes on after calls without a conclusion; where one was asked for, the answer has to be
+/// repaired.
 fn without_conclusion(run: &mut OpinionRun, made_before: u32) -> Progressed {
     if run.must_end {
         let complaint = "no calls of tools are left".to_owned();
@@ -323,7 +326,7 @@ fn without_conclusion(run: &mut OpinionRun, made_before: u32) -> Progressed {
 struct Concluding {
     /// Whether the conclusion came in one turn with other calls.
     beside_others: bool,
-    place: Place,
+    place: VerdictPlace,
 }
 
 /// Reads the conclusion; one that comes too early or does not fit gets a result that says why.
@@ -363,7 +366,10 @@ fn sent_back(run: &OpinionRun, case: &CaseFile<'_>, beside_others: bool) -> Opti
     }
     let searches = run.uses.iter().filter(|one| one.failure.is_none()).count() as u32;
     (case.event.trend.acceleration_detected && searches < DEEP_SEARCHES).then(|| {
-        format!("the degradation accelerates: at least {DEEP_SEARCHES} searches are needed, {searches} made")
+        format!(
+            "the degradation accelerates: at least {DEEP_SEARCHES} searches are needed, \
+            {searches} made"
+        )
     })
 }
 

@@ -204,8 +204,8 @@ pub fn read_probe_answer(
     }
 }
 
-/// Whether the words of a refusal are about the model's name. Servers also speak of the model where a request
-/// is too long for it, or asks for what it cannot do.
+/// Whether the words of a refusal are about the model's name. Servers also speak of the model where
+/// a request is too long for it, or asks for what it cannot do.
 pub(crate) fn is_about_name(refusal: &str) -> bool {
     let refusal = refusal.to_lowercase();
     let is_about_request =

@@ -6,10 +6,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-
-/// Pauses before the second, third and fourth attempt.
-const PAUSES: [Duration; 3] =
-    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+use pdm_service::backoff::REQUEST_PAUSES;
 
 /// Whether a status may pass by itself.
 pub const fn is_passing(status: u16) -> bool {
@@ -19,7 +16,7 @@ pub const fn is_passing(status: u16) -> bool {
 /// The pause before the attempt after `failures` failed ones; `None` if there is none, because the
 /// attempts are used up or the server wants a longer pause than there is time `left`.
 pub fn pause(failures: usize, retry_after: Option<Duration>, left: Duration) -> Option<Duration> {
-    let usual = PAUSES.get(failures.checked_sub(1)?)?;
+    let usual = REQUEST_PAUSES.get(failures.checked_sub(1)?)?;
     let pause = retry_after.unwrap_or(*usual);
     (pause < left).then_some(pause)
 }

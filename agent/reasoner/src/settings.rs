@@ -1,6 +1,7 @@
 //! `[reasoner]` of `agent.toml`: the endpoint, the model, the budgets.
 //!
-//! Without the section there is no model: the expert judges alone, and the chat answers by extraction.
+//! Without the section there is no model: the expert judges alone, and the chat answers by
+//! extraction.
 
 use std::path::Path;
 use std::time::Duration;

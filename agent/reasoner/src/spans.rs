@@ -2,8 +2,8 @@
 //! `invoke_agent` for an opinion or an answer, below it `chat` for each question to the model and
 //! `execute_tool` for each call.
 //!
-//! A span holds identities, names and counts, never measured values or texts. Without a collector no span
-//! is made.
+//! A span holds identities, names and counts, never measured values or texts. Without a collector
+//! no span is made.
 
 use tracing::Span;
 use tracing::field::Empty;

@@ -1,9 +1,10 @@
 //! The tools of the model: those of the catalogue that only read, and nothing else.
 //!
-//! Whether a tool only reads is decided by its executor, which runs it, not by what its file says: a
-//! search, a table, a SELECT, a query of a graph, a GET, a function of the program that says of itself that it
-//! only reads (those of the asset graph, `abnormal_decision`), and pipelines of these. Functions that act
-//! (`notify_maintenance_staff`) and tools of other servers are never offered.
+//! Whether a tool only reads is decided by its executor, which runs it, not by what its file says:
+//! a search, a table, a SELECT, a query of a graph, a GET, a function of the program that says of
+//! itself that it only reads (those of the asset graph, `abnormal_decision`), and pipelines of
+//! these. Functions that act (`notify_maintenance_staff`) and tools of other servers are never
+//! offered.
 
 use std::sync::Arc;
 
@@ -137,7 +138,7 @@ fn only_reads(spec: &ToolSpec, registry: &Registry, runtime: &Runtime, depth: u3
 mod tests {
     use pdm_tools::exec::builtin::{Builtin, Builtins};
     use pdm_tools::exec::{Failure, Invocation};
-    use pdm_tools::{Catalogue, Means};
+    use pdm_tools::{Catalogue, ExecutorResources};
 
     use super::*;
 
@@ -162,7 +163,7 @@ mod tests {
             .with("compare_equipment", Function(true))
             .with("notify_maintenance_staff", Function(false));
         let (catalogue, _problems) = Catalogue::shipped();
-        let means = Means { builtins, ..Means::default() };
+        let means = ExecutorResources { builtins, ..ExecutorResources::default() };
         let tools = CatalogueTools::new(Arc::new(Runtime::new(catalogue, means)));
         let names: Vec<String> = tools.tools().into_iter().map(|tool| tool.name).collect();
         for name in ["search_equipment", "compare_equipment", "read_document_section"] {
@@ -181,7 +182,8 @@ mod tests {
     async fn what_acts_is_neither_offered_nor_called() {
         let (catalogue, problems) = Catalogue::shipped();
         assert!(problems.is_empty());
-        let tools = CatalogueTools::new(Arc::new(Runtime::new(catalogue, Means::default())));
+        let tools =
+            CatalogueTools::new(Arc::new(Runtime::new(catalogue, ExecutorResources::default())));
         let names: Vec<String> = tools.tools().into_iter().map(|tool| tool.name).collect();
         assert!(names.iter().any(|name| name == "search_equipment_manual"), "{names:?}");
         assert!(!names.iter().any(|name| name.contains("notify")), "{names:?}");

@@ -1,8 +1,9 @@
-//! The model's `diagnosis_result`: its schema, its check, and the opinion that the program makes of it.
+//! The model's `diagnosis_result`: its schema, its check, and the opinion that the program makes of
+//! it.
 //!
 //! The model names paths of evidence; the values are taken from the event. Figures in its words are
-//! replaced: `{rul.hours}` by the value at that path, any other figure that stands in no named evidence
-//! by the mark of grounding.
+//! replaced: `{rul.hours}` by the value at that path, any other figure that stands in no named
+//! evidence by the mark of grounding.
 
 use pdm_expert::grounding::{Sources, WITHHELD};
 use pdm_shared::diagnosis::{
@@ -56,7 +57,7 @@ struct ConcludedThought {
 
 /// The place of a conclusion in the judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum VerdictPlace {
     /// The verdict stands beside the judgement: a reason and a recommendation.
     Beside,
     /// The verdict is part of the judgement: it has words for each of the five thoughts, too.
@@ -98,7 +99,7 @@ pub struct Verdict {
 }
 
 /// The function by which the model ends, with the schema of `diagnosis_result`.
-pub fn conclude(place: Place) -> ToolDefinition {
+pub fn conclude(place: VerdictPlace) -> ToolDefinition {
     ToolDefinition {
         name: CONCLUDE.to_owned(),
         description: "Ends the analysis with diagnosis_result.".to_owned(),
@@ -118,12 +119,12 @@ pub fn read_conclusion(
     event: &Value,
     judged: RiskLevel,
     names: &[String],
-    place: Place,
+    place: VerdictPlace,
 ) -> Result<Verdict, Vec<String>> {
     let value = Value::Object(arguments.clone());
     let validator = match place {
-        Place::Beside => &schema::BESIDE,
-        Place::InTheLoop => &schema::IN_THE_LOOP,
+        VerdictPlace::Beside => &schema::BESIDE,
+        VerdictPlace::InTheLoop => &schema::IN_THE_LOOP,
     };
     if let Some(validator) = validator.as_ref() {
         let complaint = |error: jsonschema::ValidationError<'_>| {
@@ -322,12 +323,13 @@ mod tests {
             "fault_type": "outer_race", "fault_stage": 2, "degradation_speed": "moderate",
             "rul_basis": "ci_low_hours", "risk_level": "Warning", "uncertainty_level": "low",
             "reason": { "ko": "외륜 결함선이 {frequency_domain.bpfo.snr_db} dB로 뚜렷함. 고장까지 33시간.",
-                        "en": "The outer race line is clear at {frequency_domain.bpfo.snr_db} dB; 33 h left." },
+                        "en": "The outer race line is clear at {frequency_domain.bpfo.snr_db} dB; \
+                            33 h left." },
             "recommendation": { "ko": "교체 계획 수립", "en": "Plan the replacement" },
         })
     }
 
-    fn read_at(value: &Value, place: Place) -> Result<Verdict, Vec<String>> {
+    fn read_at(value: &Value, place: VerdictPlace) -> Result<Verdict, Vec<String>> {
         read_conclusion(
             value.as_object().expect("a mapping"),
             &event(),
@@ -338,7 +340,7 @@ mod tests {
     }
 
     fn read_value(value: &Value) -> Result<Verdict, Vec<String>> {
-        read_at(value, Place::Beside)
+        read_at(value, VerdictPlace::Beside)
     }
 
     #[test]
@@ -360,9 +362,10 @@ mod tests {
     fn in_the_loop_a_thought_has_words_with_the_events_figures_alone() {
         let mut conclusion = conclusion();
         conclusion["thoughts"][1]["conclusion"] = json!({
-            "ko": "첨도 {time_domain.kurtosis}, 고장까지 33시간", "en": "The kurtosis of this window is {time_domain.kurtosis} and 33 h are left",
+            "ko": "첨도 {time_domain.kurtosis}, 고장까지 33시간", "en": "The kurtosis of this window is \
+                {time_domain.kurtosis} and 33 h are left",
         });
-        let verdict = read_at(&conclusion, Place::InTheLoop).expect("valid");
+        let verdict = read_at(&conclusion, VerdictPlace::InTheLoop).expect("valid");
         let kurtosis = event()["time_domain"]["kurtosis"].as_f64().expect("a number");
         assert_eq!(verdict.thoughts.len(), 1);
         let said = &verdict.thoughts[0];
@@ -374,7 +377,7 @@ mod tests {
             said.words.en
         );
         conclusion["thoughts"][1]["conclusion"]["ko"] = json!("Kurtosis is up");
-        let verdict = read_at(&conclusion, Place::InTheLoop).expect("valid");
+        let verdict = read_at(&conclusion, VerdictPlace::InTheLoop).expect("valid");
         assert_eq!(verdict.thoughts, Vec::new(), "words that are not Korean are left out");
         // beside the judgement nobody asked for them
         assert!(read_value(&conclusion).is_err());
@@ -408,7 +411,7 @@ mod tests {
     #[test]
     fn what_a_server_enforces_holds_evidence_titles_and_languages() {
         let event = event();
-        for place in [Place::Beside, Place::InTheLoop] {
+        for place in [VerdictPlace::Beside, VerdictPlace::InTheLoop] {
             let narrow = jsonschema::validator_for(&enforced(place, &event)).expect("a schema");
             assert!(narrow.is_valid(&conclusion()), "{place:?}");
             let is_refused = |change: &dyn Fn(&mut Value)| {
@@ -425,7 +428,8 @@ mod tests {
         }
         let mut blind = event;
         blind["rul"]["ci_low_hours"] = Value::Null;
-        let narrow = jsonschema::validator_for(&enforced(Place::Beside, &blind)).expect("a schema");
+        let narrow =
+            jsonschema::validator_for(&enforced(VerdictPlace::Beside, &blind)).expect("a schema");
         assert!(!narrow.is_valid(&conclusion()), "no lower bound to plan with");
     }
 
@@ -454,11 +458,13 @@ mod tests {
     proptest! {
         /// Whatever the model writes, no figure without a source reaches people.
         #[test]
-        fn no_figure_of_the_models_own_is_told(figure in 1000_u32..9999, words in "[a-z {}.]{0,40}") {
+        fn no_figure_of_the_models_own_is_told(figure in 1000_u32..9999, words in "[a-z \
+            {}.]{0,40}") {
             let mut conclusion = conclusion();
             conclusion["reason"]["en"] = json!(format!("The {words} is {figure} now"));
             if let Ok(verdict) = read_value(&conclusion) {
-                prop_assert!(!verdict.reason.en.contains(&figure.to_string()), "{}", verdict.reason.en);
+                prop_assert!(!verdict.reason.en.contains(&figure.to_string()), "{}",
+                    verdict.reason.en);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The request and the answer of `POST {base_url}/chat/completions`, as OpenAI publishes them.
 //!
 //! Requests hold only fields that every compatible server knows. Answers are foreign: they are read
-//! within bounds, unknown fields are left out, and an answer without `finish_reason` is none, because a
-//! stream that was cut off would otherwise pass for a short answer.
+//! within bounds, unknown fields are left out, and an answer without `finish_reason` is none,
+//! because a stream that was cut off would otherwise pass for a short answer.
 
 pub mod stream;
 
@@ -241,8 +241,8 @@ fn whole(
     if calls.len() > MAX_CALLS {
         return Err(AnswerError::TooManyCalls);
     }
-    // a server that gives its calls no identity, or one identity twice, would get a transcript in which
-    // a result belongs to two calls
+    // a server that gives its calls no identity, or one identity twice, would get a transcript in
+    // which a result belongs to two calls
     let mut seen = std::collections::BTreeSet::new();
     for (at, call) in calls.iter_mut().enumerate() {
         "function".clone_into(&mut call.kind);

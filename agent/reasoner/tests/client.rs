@@ -1,5 +1,5 @@
-//! The client against a stand-in for an OpenAI-compatible server: faults, bounds, repetitions, the form
-//! of every request, and the probe.
+//! The client against a stand-in for an OpenAI-compatible server: faults, bounds, repetitions, the
+//! form of every request, and the probe.
 
 use std::time::{Duration, Instant};
 

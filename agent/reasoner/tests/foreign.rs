@@ -1,5 +1,5 @@
-//! Answers of a language model's server are taken or refused, never a panic, and mean the same however the
-//! network cuts them: the files of the fuzz target `answer`, and cuts of them.
+//! Answers of a language model's server are taken or refused, never a panic, and mean the same
+//! however the network cuts them: the files of the fuzz target `answer`, and cuts of them.
 
 use std::fs;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use pdm_shared::text::Language;
 
 use super::data::{Passage, Report, Subject};
-use super::document::{Block, Document, Mark, Pair, Speaker, Table, colour};
+use super::document::{Block, Document, DocumentTable, Mark, Pair, Speaker, colour};
 use super::words;
 
 mod grounds;
@@ -88,7 +88,7 @@ fn recommendation(report: &Report, speaker: Speaker) -> Block {
 fn summary(report: &Report, speaker: Speaker) -> Block {
     let rows =
         report.summary.iter().map(|line| vec![speaker.say(&line.label), speaker.say(&line.text)]);
-    Block::Table(Table {
+    Block::Table(DocumentTable {
         head: vec![String::new(); 2],
         shares: vec![0.17, 0.83],
         rows: rows.collect(),

@@ -111,8 +111,8 @@ pub struct Subject {
     pub location: Option<Text>,
     /// The bearing's designation.
     pub designation: Option<String>,
-    /// The zone of the plant's clock, by which the document tells times, by its name in the IANA database; UTC
-    /// without one.
+    /// The zone of the plant's clock, by which the document tells times, by its name in the IANA
+    /// database; UTC without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }

@@ -65,7 +65,7 @@ pub enum Block {
     /// Measured values in large print.
     Tiles(Vec<Pair>),
     /// A table.
-    Table(Table),
+    Table(DocumentTable),
     /// A list.
     Items {
         /// The mark before each item.
@@ -90,7 +90,7 @@ pub enum Block {
 
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct DocumentTable {
     /// Names of the columns.
     pub head: Vec<String>,
     /// Share of the width of each column; they add up to 1.

@@ -36,8 +36,8 @@ pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
         told.push(Text::new(
             format!("{bearing} 베어링의 결함 차수는 주요 치수로 추정한 값(오차 {percent}% 이내): 제조사 값이 더 확실함"),
             format!(
-                "The defect orders of the bearing {bearing} are estimated from its boundary dimensions, to \
-                 {percent} %: the maker's own are surer"
+                "The defect orders of the bearing {bearing} are estimated from its boundary \
+                 dimensions, to {percent} %: the maker's own are surer"
             ),
         ));
     }
@@ -46,8 +46,8 @@ pub(super) fn data_quality(case: &CaseFile) -> Vec<Text> {
         told.push(Text::new(
             format!("부위 명칭의 근거는 기준선 이후 {db} dB 커진 보지기 빗살뿐: 전동체 결함, 드물게 보지기 결함"),
             format!(
-                "The name rests on a comb of the cage alone, which has grown by {db} dB since the baseline: a \
-                 rolling element, or seldom the cage itself"
+                "The name rests on a comb of the cage alone, which has grown by {db} dB since the \
+                 baseline: a rolling element, or seldom the cage itself"
             ),
         ));
     }
@@ -127,8 +127,8 @@ fn learnt_speed(rpm: &str, stated: &str) -> Text {
     Text::new(
         format!("회전수: {rpm} rpm(기준선에서 학습; 입력된 {stated} rpm은 실제와 다름, 설정 확인)"),
         format!(
-            "Shaft speed: {rpm} rpm (learnt with the baseline; the stated {stated} rpm is not the shaft's, \
-             check the configuration)"
+            "Shaft speed: {rpm} rpm (learnt with the baseline; the stated {stated} rpm is not the \
+             shaft's, check the configuration)"
         ),
     )
 }
@@ -153,7 +153,8 @@ pub(super) fn would_change(case: &CaseFile) -> Vec<Text> {
     if diagnosis.fault_type.is_none() && diagnosis.fault_stage > 0 {
         say(
             "다음 측정에서 결함 주파수가 특정되면 결함 유형과 조치가 구체화됨",
-            "A defect frequency that can be named would give the fault its name and the work its part",
+            "A defect frequency that can be named would give the fault its name and the work its \
+             part",
         );
     }
     if event.rul.unknown.is_some() {

@@ -11,7 +11,8 @@ use pdm_shared::diagnosis::Diagnosis;
 use super::case_file::{ResearchHit, ResearchRound};
 use super::findings::quotes;
 
-/// English of the passages and titles that these rounds and this judgement quote, by the quoted text.
+/// English of the passages and titles that these rounds and this judgement quote, by the quoted
+/// text.
 ///
 /// # Errors
 /// [`KnowledgeError`] if the knowledge base cannot be asked. A document that no longer exists is

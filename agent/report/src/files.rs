@@ -200,7 +200,8 @@ fn pages(document: &Document, formats: &[Format]) -> Result<Vec<Vec<u8>>, FilesE
 /// The forms that a document has in each language.
 const PAGES: [Format; 2] = [Format::Html, Format::Pdf];
 
-/// The names of the files that [`write_part`] writes, known before it does: they follow from the event.
+/// The names of the files that [`write_part`] writes, known before it does: they follow from the
+/// event.
 pub fn names(
     event: &Event,
     kind: DocumentKind,

@@ -30,7 +30,7 @@ pub fn of_run(inquiry: &Inquiry) -> Vec<ResearchRound> {
 
 fn round(answered: &Answered, inquiry: &Inquiry) -> ResearchRound {
     let found = answered.documents.iter().filter_map(|id| inquiry.documents.get(id));
-    let found = found.map(|document| Found {
+    let found = found.map(|document| FoundDocument {
         id: document.id.clone(),
         title: document.title.clone(),
         source: document.source.clone(),
@@ -39,7 +39,7 @@ fn round(answered: &Answered, inquiry: &Inquiry) -> ResearchRound {
         .learnt
         .iter()
         .map(|learnt| Lesson { quote: learnt.quote.clone(), document: learnt.document.clone() });
-    Answer {
+    ToolAnswer {
         tool: answered.question.tool.clone(),
         arguments: answered.question.arguments.clone(),
         why: answered.question.why.clone(),
@@ -55,7 +55,8 @@ fn round(answered: &Answered, inquiry: &Inquiry) -> ResearchRound {
 pub fn of_trace(trace: &[TraceStep]) -> (Vec<ResearchRound>, Vec<ReasoningStep>) {
     let answers = trace.iter().filter_map(|step| step.detail.get("answers")?.as_array()).flatten();
     // a step of another version is left out rather than misread
-    let rounds = answers.filter_map(|answer| Answer::deserialize(answer).ok()).map(Answer::told);
+    let rounds =
+        answers.filter_map(|answer| ToolAnswer::deserialize(answer).ok()).map(ToolAnswer::told);
     (rounds.collect(), trace.iter().map(step).collect())
 }
 
@@ -77,19 +78,19 @@ fn step(step: &TraceStep) -> ReasoningStep {
 
 /// One answer in the form of the trace.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct ToolAnswer {
     tool: String,
     arguments: Map<String, Value>,
     why: Text,
     research_round: u32,
-    found: Vec<Found>,
+    found: Vec<FoundDocument>,
     learnt: Vec<Lesson>,
     #[serde(default)]
     failure: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Found {
+struct FoundDocument {
     id: String,
     title: String,
     source: String,
@@ -101,7 +102,7 @@ struct Lesson {
     document: String,
 }
 
-impl Answer {
+impl ToolAnswer {
     fn told(self) -> ResearchRound {
         let question = self.arguments.get("query").and_then(Value::as_str).unwrap_or_default();
         let learnt = self.lessons();
@@ -165,7 +166,8 @@ mod tests {
             "why": { "ko": "가속", "en": "acceleration" }, "rule": "RESEARCH-1",
             "drawn_from": null, "research_round": 1,
             "found": [{ "id": "EM-02", "title": "외륜 결함 가이드", "source": "em-02.md" }],
-            "learnt": [{ "lesson": "rapid_growth", "quote": "과부하", "document": "EM-02", "source": "em-02.md" }],
+            "learnt": [{ "lesson": "rapid_growth", "quote": "과부하", "document": "EM-02",
+                "source": "em-02.md" }],
         }]});
         let step = TraceStep { number: 3, node: "tool_executor".to_owned(), at, detail };
         let (research, steps) = of_trace(&[step]);

@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::document::{Block, Mark, Table};
+    use crate::document::{Block, DocumentTable, Mark};
     use crate::drawing::Shape;
 
     fn document(blocks: Vec<Block>) -> Document {
@@ -96,10 +96,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn no_letter_is_lost_and_none_leaves_the_page(text in "[가-힣a-z0-9 ]{0,3000}", long in "[a-z]{0,400}") {
+        fn no_letter_is_lost_and_none_leaves_the_page(text in "[가-힣a-z0-9 ]{0,3000}",
+            long in "[a-z]{0,400}") {
             let items = vec![text.clone(), long.clone()];
             let row = vec![text.clone(), long.clone()];
-            let table = Table { head: vec![String::new(); 2], shares: vec![0.8, 0.2], rows: vec![row] };
+            let table = DocumentTable { head: vec![String::new(); 2], shares: vec![0.8, 0.2],
+                rows: vec![row] };
             let all = document(vec![
                 Block::Text(text.clone()),
                 Block::Items { mark: Mark::Step, items },
@@ -119,7 +121,8 @@ mod tests {
                     if let Shape::Text(label) = shape {
                         prop_assert!(label.y > 0.0 && label.y < page.height, "{label:?}");
                         let end = label.x + crate::font::width(&label.text, label.size);
-                        prop_assert!(label.anchor != Anchor::Start || end < page.width, "{label:?}");
+                        prop_assert!(label.anchor != Anchor::Start || end < page.width,
+                            "{label:?}");
                     }
                 }
             }

@@ -148,7 +148,8 @@ impl ReportSettings {
         self
     }
 
-    /// The settings with the folder `reports` in `beside`, unless one is named or documents are off.
+    /// The settings with the folder `reports` in `beside`, unless one is named or documents are
+    /// off.
     #[must_use]
     pub fn beside(mut self, beside: Option<&Path>) -> Self {
         if self.off {

@@ -32,7 +32,8 @@ fn write_shape(out: &mut String, shape: &Shape) {
         ),
         Shape::Line { points, stroke, width, dashed } => write!(
             out,
-            "<polyline points=\"{}\" fill=\"none\" style=\"stroke:var(--{})\" stroke-width=\"{width}\"{}/>",
+            "<polyline points=\"{}\" fill=\"none\" style=\"stroke:var(--{})\" \
+             stroke-width=\"{width}\"{}/>",
             corners(points),
             stroke.name(),
             if *dashed { " stroke-dasharray=\"4 3\"" } else { "" }
@@ -49,7 +50,8 @@ fn write_text(out: &mut String, label: &Label) -> std::fmt::Result {
     };
     write!(
         out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{}\" text-anchor=\"{anchor}\"{} style=\"fill:var(--{})\">{}</text>",
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{}\" text-anchor=\"{anchor}\"{} \
+         style=\"fill:var(--{})\">{}</text>",
         label.x,
         label.y,
         label.size,

@@ -1,7 +1,7 @@
 //! The captured waveform of a judgement: the picture in report and work order, or that it follows.
 //!
-//! The curves are made for people from the gateway's samples (`pdm-waveform`); no sentence of a document rests on them
-//! (R-AGENT-2).
+//! The curves are made for people from the gateway's samples (`pdm-waveform`); no sentence of a
+//! document rests on them (R-AGENT-2).
 
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// What a document says of the waveform.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waveform {
-    /// Where it is looked at and listened to: the page of the capture, or, before it has come, that of the
-    /// judgement. A path where the agent's own address is not configured.
+    /// Where it is looked at and listened to: the page of the capture, or, before it has come, that
+    /// of the judgement. A path where the agent's own address is not configured.
     pub page: String,
     /// The capture; none where it had not come when the document was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]

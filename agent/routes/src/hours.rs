@@ -1,7 +1,7 @@
 //! Hours of the week on a plant's own clock.
 //!
-//! Whether an instant lies in them follows from its local time alone. So the hour that a clock shows
-//! twice belongs to them both times, and one that it leaves out is missed by nobody.
+//! Whether an instant lies in them follows from its local time alone. So the hour that a clock
+//! shows twice belongs to them both times, and one that it leaves out is missed by nobody.
 
 use std::str::FromStr;
 
@@ -57,7 +57,8 @@ impl Zone {
         Timestamp::from_unix_ms(self.local(at).and_utc().timestamp_millis()).unwrap_or(at)
     }
 
-    /// An instant as people of the zone read it, with the zone's abbreviation: `2026-11-20 09:30 KST`.
+    /// An instant as people of the zone read it, with the zone's abbreviation: `2026-11-20 09:30
+    /// KST`.
     pub fn in_words(self, at: Timestamp) -> String {
         format!("{} {}", self.local(at).format("%Y-%m-%d %H:%M"), self.abbreviation(at))
     }
@@ -82,8 +83,8 @@ impl Zone {
         self.instant(local.next()?)
     }
 
-    /// An hour of the next day of the clock, or of its next Monday, as an instant; a Monday whose hour has
-    /// not come yet is the next one.
+    /// An hour of the next day of the clock, or of its next Monday, as an instant; a Monday whose
+    /// hour has not come yet is the next one.
     pub fn morning(self, after: Timestamp, hour: u32, is_monday: bool) -> Option<Timestamp> {
         let today = self.local(after).date();
         let mut days = (u64::from(!is_monday)..9).filter_map(|days| {
@@ -93,8 +94,8 @@ impl Zone {
         days.find_map(|day| self.instant(day.and_hms_opt(hour, 0, 0)?).filter(|at| *at > after))
     }
 
-    /// The first instant at which the clock shows this time; after a time that it leaves out, the first
-    /// that it shows.
+    /// The first instant at which the clock shows this time; after a time that it leaves out, the
+    /// first that it shows.
     pub fn instant(self, local: NaiveDateTime) -> Option<Timestamp> {
         // the longest time that a clock has left out is the day that Samoa skipped in 2011
         (0..=25 * 60).find_map(|minutes| {
@@ -115,8 +116,8 @@ impl TimeOfDay {
         Self(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default())
     }
 
-    /// The first instant after `after` at which a clock of the zone shows this time. On a day on which the
-    /// clock leaves it out, the first time that it shows after it.
+    /// The first instant after `after` at which a clock of the zone shows this time. On a day on
+    /// which the clock leaves it out, the first time that it shows after it.
     pub fn next(self, zone: Zone, after: Timestamp) -> Timestamp {
         let today = zone.local(after).date();
         let of_day = |days| zone.instant(today.checked_add_days(Days::new(days))?.and_time(self.0));

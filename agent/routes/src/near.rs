@@ -4,9 +4,10 @@
 //! that is told stands for the others that follow within the window and are not worse; the likely
 //! source is the worst of them, and of equally bad ones the first.
 //!
-//! Two bounds, so that nobody's alarm is hidden by a claim or by chance: a gateway speaks for the bearings
-//! that it measures itself alone, since it could invent a neighbour; and equal frequencies on two machines
-//! say nothing, since equal pumps have equal ones. A Critical is told by itself always.
+//! Two bounds, so that nobody's alarm is hidden by a claim or by chance: a gateway speaks for the
+//! bearings that it measures itself alone, since it could invent a neighbour; and equal frequencies
+//! on two machines say nothing, since equal pumps have equal ones. A Critical is told by itself
+//! always.
 
 use pdm_shared::id::{BearingKey, GatewayId};
 use pdm_shared::risk::RiskLevel;
@@ -26,8 +27,8 @@ pub struct ToldLately {
 }
 
 impl ToldLately {
-    /// The alarm with which this one is told, if there is one: told within `window_s` before it, of the
-    /// same machine and gateway, and at least as bad. None of a Critical.
+    /// The alarm with which this one is told, if there is one: told within `window_s` before it, of
+    /// the same machine and gateway, and at least as bad. None of a Critical.
     pub fn source<'a>(&self, others: &'a [Self], window_s: f64) -> Option<&'a Self> {
         if self.level == RiskLevel::Critical {
             return None;

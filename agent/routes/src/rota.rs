@@ -115,8 +115,8 @@ impl Rota {
         u32::try_from(of).unwrap_or(0) + 1
     }
 
-    /// The instants within the next `days` at which other people come on duty, by the minute: shifts begin and
-    /// end at whole minutes of their clock.
+    /// The instants within the next `days` at which other people come on duty, by the minute:
+    /// shifts begin and end at whole minutes of their clock.
     pub fn changes(
         &self,
         zone: Zone,

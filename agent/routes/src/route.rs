@@ -32,13 +32,13 @@ pub struct Route {
     #[serde(default)]
     pub zone: Option<Zone>,
     /// The steps, in the order of their time.
-    pub step: Vec<Step>,
+    pub step: Vec<RouteStep>,
 }
 
 /// A step of a route.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct RouteStep {
     /// Minutes after the first message, as long as nobody acknowledges.
     #[serde(default)]
     pub after_minutes: u32,

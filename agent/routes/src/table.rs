@@ -27,7 +27,7 @@ pub struct Group {
 
 /// Routes with everything that they name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct RouteTable {
     /// The clock where none is named.
     pub zone: Zone,
     /// The routes, the first that takes an alarm decides.
@@ -63,7 +63,7 @@ pub struct Problem {
     pub allowed: String,
 }
 
-impl Table {
+impl RouteTable {
     /// Whether there is nothing to route: everybody hears everything.
     pub fn is_plain(&self) -> bool {
         self.routes.is_empty() && self.quiet.is_empty()
@@ -110,8 +110,8 @@ impl Table {
         }
     }
 
-    /// Refuses names that nobody has, names that two have, steps out of order, rotas and quiet hours that
-    /// cannot be.
+    /// Refuses names that nobody has, names that two have, steps out of order, rotas and quiet
+    /// hours that cannot be.
     ///
     /// # Errors
     /// The first [`Problem`].
@@ -171,7 +171,8 @@ impl Table {
             }
         }
         for one in &rota.overrides {
-            // left empty by mistake it would take everybody off duty, and no step would be told to anybody
+            // left empty by mistake it would take everybody off duty, and no step would be told to
+            // anybody
             if one.who.is_empty() {
                 let allowed = "at least one name; a time without anybody is one without a shift";
                 return Err(problem(&key("override.who"), "empty", allowed));

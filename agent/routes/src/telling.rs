@@ -7,7 +7,7 @@ use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::route::Route;
-use crate::table::{Subject, Table};
+use crate::table::{RouteTable, Subject};
 
 /// Who hears.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Begun {
     pub tell: Option<Audience>,
 }
 
-impl Table {
+impl RouteTable {
     /// Begins the telling of an alarm that rises.
     pub fn begin(&self, subject: &Subject<'_>, now: Timestamp) -> Begun {
         self.due(subject, &self.fresh(subject, now), now)
@@ -126,8 +126,9 @@ impl Table {
         Some(Audience::These(people))
     }
 
-    /// The next step before its time, for an alarm that a step's people could not be told of: whoever is
-    /// behind it and has not heard, and how far it has been told then. None if no further step has anybody.
+    /// The next step before its time, for an alarm that a step's people could not be told of:
+    /// whoever is behind it and has not heard, and how far it has been told then. None if no
+    /// further step has anybody.
     pub fn further(
         &self,
         telling: &Telling,

@@ -7,7 +7,7 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 
-use crate::{Audience, Group, Hours, Rota, Route, Subject, Table, TimeOfDay, Zone};
+use crate::{Audience, Group, Hours, Rota, Route, RouteTable, Subject, TimeOfDay, Zone};
 
 mod properties;
 
@@ -29,9 +29,9 @@ struct File {
 
 const NAMES: [&str; 5] = ["kim", "lee", "park", "choi", "room"];
 
-fn read(text: &str) -> Result<Table, toml::de::Error> {
+fn read(text: &str) -> Result<RouteTable, toml::de::Error> {
     let file: File = toml::from_str(text)?;
-    Ok(Table {
+    Ok(RouteTable {
         zone: file.zone,
         routes: file.route,
         rotas: file.rota,
@@ -41,7 +41,7 @@ fn read(text: &str) -> Result<Table, toml::de::Error> {
     })
 }
 
-fn table(text: &str) -> Table {
+fn table(text: &str) -> RouteTable {
     let table = read(text).expect("a table");
     table.check().expect("a right one");
     table
@@ -106,8 +106,8 @@ fn whoever_is_on_duty_hears_first_and_the_next_step_while_nobody_acknowledges() 
     assert_eq!(due.telling.over(), Some(these(&["choi", "kim"])));
 }
 
-/// R-AGENT-10: a person whom no message reaches is passed over at once, and the step after is still due
-/// at its time.
+/// R-AGENT-10: a person whom no message reaches is passed over at once, and the step after is still
+/// due at its time.
 #[test]
 fn the_next_step_comes_before_its_time_where_nobody_of_this_one_is_reached() {
     let (table, key) = (table(PLANT), key());
@@ -205,7 +205,8 @@ fn a_gap_is_as_long_as_the_clock_makes_it() {
 fn an_override_that_begins_in_a_time_that_the_clock_leaves_out_begins_after_it() {
     let table = table(
         "zone = \"America/New_York\"\n[[rota]]\nname = \"duty\"\nshift = [{ who = [\"kim\"] }]\n\
-         override = [{ from = \"2026-03-08 02:30\", to = \"2026-03-08 04:00\", who = [\"lee\"] }]\n",
+         override = [{ from = \"2026-03-08 02:30\", to = \"2026-03-08 04:00\", who = [\"lee\"] \
+         }]\n",
     );
     let on_duty = |text: &str| table.rotas[0].on_duty(table.zone, at(text)).join(",");
     assert_eq!(on_duty("2026-03-08T06:59:00Z"), "kim", "01:59");
@@ -298,7 +299,8 @@ fn a_time_of_day_comes_once_a_day_on_the_clock_of_its_zone() {
     assert!("8:00".parse::<TimeOfDay>().is_err());
 }
 
-/// The ends of shelves that people name: the next morning and the next Monday of the plant's own clock.
+/// The ends of shelves that people name: the next morning and the next Monday of the plant's own
+/// clock.
 #[test]
 fn the_next_morning_and_monday_are_those_of_the_plants_clock() {
     let zone: Zone = serde_json::from_value("Asia/Seoul".into()).expect("a zone");

@@ -1,8 +1,8 @@
-//! The child process that runs the programs of one answer: limits first, then standard input, then programs
-//! until it ends.
+//! The child process that runs the programs of one answer: limits first, then standard input, then
+//! programs until it ends.
 //!
-//! Invariant: nothing of the program is read before the process is confined. The process has no file but its
-//! two pipes, and can open none; a socket would be a file.
+//! Invariant: nothing of the program is read before the process is confined. The process has no
+//! file but its two pipes, and can open none; a socket would be a file.
 
 use std::io::{self, BufRead, Write};
 
@@ -45,8 +45,8 @@ pub fn run(input: impl BufRead, output: impl Write) -> Result<(), ChildError> {
     serve(input, output)
 }
 
-/// Runs the programs on `input` in this process, unconfined, so that only the interpreter's own limits hold: for
-/// fuzzing and property tests, never for a model's program.
+/// Runs the programs on `input` in this process, unconfined, so that only the interpreter's own
+/// limits hold: for fuzzing and property tests, never for a model's program.
 ///
 /// # Errors
 /// [`ChildError`], except for limits.

@@ -1,8 +1,8 @@
-//! The parent's side: starts the child, gives it the program, makes its calls of tools, and ends it when its
-//! time is over.
+//! The parent's side: starts the child, gives it the program, makes its calls of tools, and ends it
+//! when its time is over.
 //!
-//! The child's words are foreign too: its lines are bounded, its calls are counted, and anything but the
-//! agreed messages ends it. A handle that is dropped kills the child.
+//! The child's words are foreign too: its lines are bounded, its calls are counted, and anything
+//! but the agreed messages ends it. A handle that is dropped kills the child.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -18,8 +18,8 @@ use crate::child::is_callable;
 use crate::wire::{FromChild, MAX_LINE_OF_CHILD, MAX_RESULT, ToChild, cut};
 use crate::{COMMAND, MAX_PRINTED};
 
-/// How long a program may run, the time of its tools left out. Chosen: a person waits for the answer, and a
-/// million steps take half a second.
+/// How long a program may run, the time of its tools left out. Chosen: a person waits for the
+/// answer, and a million steps take half a second.
 const OWN_TIME: Duration = Duration::from_millis(1500);
 /// How long the child may take to start: an agent under load.
 const START_TIME: Duration = Duration::from_secs(5);
@@ -27,7 +27,8 @@ const START_TIME: Duration = Duration::from_secs(5);
 const TOOL_TIME: Duration = Duration::from_secs(30);
 /// Most calls of one program.
 const MAX_CALLS: usize = 20;
-/// Most messages of the child: calls above [`MAX_CALLS`] are refused, and a program that goes on is ended.
+/// Most messages of the child: calls above [`MAX_CALLS`] are refused, and a program that goes on is
+/// ended.
 const MAX_MESSAGES: usize = 60;
 
 /// The answer of a tool: the text of its result, or why there is none.
@@ -120,8 +121,8 @@ impl ProgramHost {
     }
 }
 
-/// The programs of one answer, one after the other in one child. A program that does not end by itself takes
-/// the names with it: the next one begins in a new child.
+/// The programs of one answer, one after the other in one child. A program that does not end by
+/// itself takes the names with it: the next one begins in a new child.
 #[derive(Debug)]
 pub struct Session<'h> {
     host: &'h ProgramHost,

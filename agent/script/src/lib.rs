@@ -1,24 +1,26 @@
-//! Small programs that a language model writes to call tools (R-CODE-1): a dialect of Python, run in a
-//! child process that the operating system confines.
+//! Small programs that a language model writes to call tools (R-CODE-1): a dialect of Python, run
+//! in a child process that the operating system confines.
 //!
 //! ```text
 //! program ─► token ─► parse ─► run (values, functions, methods) ─► print, final_answer
 //!                                └─ a tool's function ─► wire ─► host, in the parent ─► the tool
 //! ```
 //!
-//! The dialect: variables, `if`, `for`, `while`, functions, lambdas, comprehensions, `try`, f-strings, lists,
-//! dictionaries, sets, tuples, texts and numbers of 64 bits; `import json` and no other module. There are no
-//! files, no network, no clock and no classes, because nothing of the kind was built. What is not in the
-//! dialect is refused by its name.
+//! The dialect: variables, `if`, `for`, `while`, functions, lambdas, comprehensions, `try`,
+//! f-strings, lists, dictionaries, sets, tuples, texts and numbers of 64 bits; `import json` and no
+//! other module. There are no files, no network, no clock and no classes, because nothing of the
+//! kind was built. What is not in the dialect is refused by its name.
 //!
-//! Two walls hold a hostile program. The interpreter counts steps, bytes and depth and tells the model which
-//! limit it met. The process ([`child`]) is confined by the system before it reads the program, so that an
-//! error of the interpreter costs that process alone; [`host`] ends it when its time is over.
+//! Two walls hold a hostile program. The interpreter counts steps, bytes and depth and tells the
+//! model which limit it met. The process ([`child`]) is confined by the system before it reads the
+//! program, so that an error of the interpreter costs that process alone; [`host`] ends it when its
+//! time is over.
 //!
-//! Why an interpreter of its own: `starlark` 0.14.2 adds 85 packages and 148 s of processor time to the release
-//! build (user and system time of its compiler runs, shared dependencies left out), 92 s of them in one crate;
-//! and it has no `while`, no `try` and no expressions in f-strings, which models write. It would need the child
-//! process as well: `[0] * 2000000000` ends the process that runs it.
+//! Why an interpreter of its own: `starlark` 0.14.2 adds 85 packages and 148 s of processor time to
+//! the release build (user and system time of its compiler runs, shared dependencies left out), 92
+//! s of them in one crate; and it has no `while`, no `try` and no expressions in f-strings, which
+//! models write. It would need the child process as well: `[0] * 2000000000` ends the process that
+//! runs it.
 //!
 //! `monty` 0.0.23 (MIT; the newest that Rust 1.95 builds), a sandboxed Python whose programs stop
 //! at a call of the host's and go on with its answer, came nearest. Behind the same limits of the

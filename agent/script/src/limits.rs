@@ -1,7 +1,8 @@
 //! The limits of one program, counted by the interpreter: steps, bytes that were ever taken, depth.
 //!
-//! The numbers are chosen: a program that filters ten answers of tools takes some thousand steps and less
-//! than a megabyte; a million steps take half a second of a slow core in a build without optimisation.
+//! The numbers are chosen: a program that filters ten answers of tools takes some thousand steps
+//! and less than a megabyte; a million steps take half a second of a slow core in a build without
+//! optimisation.
 
 use crate::error::{Outcome, Stop};
 

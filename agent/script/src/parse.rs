@@ -1,7 +1,7 @@
 //! Statements out of tokens; [`expression`] does the same for expressions.
 //!
-//! Invariant: the depth of the tree is bounded ([`MAX_NESTING`], [`MAX_CHAIN`]), so that neither reading nor
-//! dropping it can overflow the stack.
+//! Invariant: the depth of the tree is bounded ([`MAX_NESTING`], [`MAX_CHAIN`]), so that neither
+//! reading nor dropping it can overflow the stack.
 
 use std::rc::Rc;
 

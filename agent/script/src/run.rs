@@ -1,8 +1,8 @@
-//! Runs a program: statements here, [`evaluate`] for expressions, [`functions`] and [`methods`] for what the
-//! dialect brings, [`format`] for how values are written into texts.
+//! Runs a program: statements here, [`evaluate`] for expressions, [`functions`] and [`methods`] for
+//! what the dialect brings, [`format`] for how values are written into texts.
 //!
-//! The programs of one answer share their names, as the cells of a notebook do. What a program prints is kept
-//! up to a bound; the rest is counted and left out.
+//! The programs of one answer share their names, as the cells of a notebook do. What a program
+//! prints is kept up to a bound; the rest is counted and left out.
 
 use std::fmt::Write as _;
 use std::rc::Rc;

@@ -1,6 +1,7 @@
 //! Values of a program: what they are, how they compare and how they are written.
 //!
-//! Invariant: every walk through nested values is bounded by [`MAX_NESTED`]; a list may hold itself.
+//! Invariant: every walk through nested values is bounded by [`MAX_NESTED`]; a list may hold
+//! itself.
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "an operation works on a few kinds of values and refuses all others alike"

@@ -23,8 +23,8 @@ pub(crate) fn is_own(name: &NodeName, properties: &Properties) -> bool {
     DIGEST_TYPES.contains(&&*name.kind) || is_from_events(properties)
 }
 
-/// Whether the agent put a bearing into a machine itself. Versions that did not mark it gave it a position
-/// and nothing else.
+/// Whether the agent put a bearing into a machine itself. Versions that did not mark it gave it a
+/// position and nothing else.
 fn is_own_stay(assets: &Assets, name: &EdgeName, properties: &Properties) -> bool {
     let is_unmarked = || {
         let is_brought = assets.nodes.get(&name.from).is_some_and(is_from_events);
@@ -33,8 +33,8 @@ fn is_own_stay(assets: &Assets, name: &EdgeName, properties: &Properties) -> boo
     &*name.kind == "INSTALLED_IN" && (is_from_events(properties) || is_unmarked())
 }
 
-/// Takes the stays that the agent brought out of `after` where a file says something else: its bearing sits
-/// elsewhere, or its place holds another bearing.
+/// Takes the stays that the agent brought out of `after` where a file says something else: its
+/// bearing sits elsewhere, or its place holds another bearing.
 pub(crate) fn give_way(before: &Assets, new: &Assets, after: &mut Assets) {
     let stays = |edge: &EdgeName, own: &Properties| {
         (&*edge.kind == "INSTALLED_IN").then(|| (edge.to.clone(), position_of(edge, own)))
@@ -108,8 +108,8 @@ fn with(before: &Assets, all: &[Brought]) -> Assets {
     after
 }
 
-/// Takes out machines without a site that events brought, that may be of several, and that no bearing is in
-/// any more.
+/// Takes out machines without a site that events brought, that may be of several, and that no
+/// bearing is in any more.
 fn remove_empty(assets: &mut Assets, sites: &MachineSites) {
     let nodes = assets.nodes.iter();
     let unclear = nodes.filter(|(name, own)| {
@@ -172,8 +172,8 @@ impl Known {
         }
     }
 
-    /// The id of the machine's node: the one that stands there, or a new one, which has its site where
-    /// another site has a machine of this id.
+    /// The id of the machine's node: the one that stands there, or a new one, which has its site
+    /// where another site has a machine of this id.
     fn machine_id(&self, site: &str, equipment: &str) -> String {
         let is_of_another =
             self.measured.iter().any(|(other, id)| **other != *site && **id == *equipment);

@@ -1,5 +1,5 @@
-//! Machines of the asset graph by site and id, as the store holds them. Every look-up of a machine goes
-//! through here: two sites may each have a machine of one id.
+//! Machines of the asset graph by site and id, as the store holds them. Every look-up of a machine
+//! goes through here: two sites may each have a machine of one id.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -188,7 +188,8 @@ impl GraphPart {
         self.names.insert(node.id, name).is_none()
     }
 
-    /// Adds relationships with the nodes that they come from. Returns the nodes that were not there.
+    /// Adds relationships with the nodes that they come from. Returns the nodes that were not
+    /// there.
     fn join(&mut self, (edges, nodes): &EdgesWithEnds) -> Vec<i64> {
         let mut new = Vec::new();
         for node in nodes {

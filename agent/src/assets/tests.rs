@@ -14,7 +14,7 @@ use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_store::{Incoming, Store};
 use pdm_tools::exec::builtin::Builtins;
-use pdm_tools::{Call, Catalogue, Means, Runtime};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Runtime};
 use serde_json::{Value as Json, json};
 
 use super::{AssetTools, StoredGraph, digests};
@@ -25,8 +25,10 @@ const PLANT: &str = "\
 nodes:
   - { type: Site, id: ulsan-1, name: 울산 1공장 }
   - { type: Line, id: L1, name: 1 라인 }
-  - { type: Equipment, id: P-101, name: 급수 펌프 1, model: KSB-40, load: medium, speed_rpm: 1770, tags: [pump, water] }
-  - { type: Equipment, id: P-102, name: 급수 펌프 2, model: KSB-40, load: medium, speed_rpm: 1770, tags: [pump] }
+  - { type: Equipment, id: P-101, name: 급수 펌프 1, model: KSB-40, load: medium, speed_rpm: 1770, \
+    tags: [pump, water] }
+  - { type: Equipment, id: P-102, name: 급수 펌프 2, model: KSB-40, load: medium, speed_rpm: 1770, \
+    tags: [pump] }
   - { type: Equipment, id: F-7, name: 배기 팬, load: light, speed_rpm: 900, tags: [fan] }
   - { type: Bearing, id: ulsan-1/P-101/DE, name: DE, model: '6205' }
   - { type: Bearing, id: ulsan-1/P-101/OLD, name: OLD, model: '6205' }
@@ -39,9 +41,12 @@ relationships:
   - { type: HAS_PART, from: Line/L1, to: Equipment/P-101 }
   - { type: HAS_PART, from: Line/L1, to: Equipment/P-102 }
   - { type: HAS_PART, from: Equipment/P-101, to: Part/S-1, quantity: 2 }
-  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/OLD, to: Equipment/P-101, position: DE, since: '2020-01-01', until: '2020-06-01' }
-  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE, to: Equipment/P-101, position: DE, since: '2020-06-01' }
-  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-102/DE, to: Equipment/P-102, position: DE, since: '2020-01-01' }
+  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/OLD, to: Equipment/P-101, position: DE, \
+    since: '2020-01-01', until: '2020-06-01' }
+  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE, to: Equipment/P-101, position: DE, \
+    since: '2020-06-01' }
+  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-102/DE, to: Equipment/P-102, position: DE, \
+    since: '2020-01-01' }
   - { type: SAME_MODEL, from: Bearing/ulsan-1/P-101/DE, to: Bearing/ulsan-1/P-102/DE }
   - { type: MAINTAINED_BY, from: Equipment/P-101, to: Technician/kim }
   - { type: DOCUMENTED_IN, from: Equipment/P-101, to: Document/EM-06 }
@@ -63,7 +68,14 @@ fn runtime_in(store: &Store, zone: pdm_routes::Zone) -> Runtime {
     let builtins = assets.add_to(Builtins::default());
     let (catalogue, problems) = Catalogue::shipped();
     assert!(problems.is_empty(), "{problems:?}");
-    Runtime::new(catalogue, Means { builtins, graphs: Some(Arc::new(graphs)), ..Means::default() })
+    Runtime::new(
+        catalogue,
+        ExecutorResources {
+            builtins,
+            graphs: Some(Arc::new(graphs)),
+            ..ExecutorResources::default()
+        },
+    )
 }
 
 async fn called(runtime: &Runtime, tool: &str, arguments: Json) -> Result<Json, String> {
@@ -190,7 +202,8 @@ async fn the_ten_tools_answer_over_a_plant() {
     .await;
     assert_eq!(
         rows,
-        json!({ "rows": [{ "id": "P-101" }, { "id": "P-102" }], "row_count": 2, "truncated": false })
+        json!({ "rows": [{ "id": "P-101" }, { "id": "P-102" }], "row_count": 2,
+            "truncated": false })
     );
 }
 
@@ -325,7 +338,8 @@ async fn answer_as_in_memory(store: Store) {
             "MATCH (n) RETURN count(n) AS n",
             "MATCH (n:Equipment {id: 'P-101'}) RETURN n.name AS name",
             "MATCH (n:Equipment {name: '배기 팬'}) RETURN n.id AS id",
-            "MATCH (a)-[r]->(b) RETURN a.id AS a, type(r) AS r, r.quantity AS q, b.id AS b ORDER BY a, r, b",
+            "MATCH (a)-[r]->(b) RETURN a.id AS a, type(r) AS r, r.quantity AS q, b.id AS b ORDER \
+             BY a, r, b",
             "MATCH (a {id: 'P-101'})-[r]-(b) RETURN type(r) AS r, b.id AS b ORDER BY r, b",
             "MATCH (a)<-[:FED_BY|HAS_PART]-(b) RETURN a.id AS a, b.id AS b ORDER BY a, b",
             "MATCH (l:Line)-[:HAS_PART*1..3]->(x) RETURN x.id AS x ORDER BY x",

@@ -1,5 +1,6 @@
-//! The functions behind the tools of the asset graph: search, tags, full information, similar machines,
-//! changes, trends, comparison. Values are those that the edge measured and the agent stored.
+//! The functions behind the tools of the asset graph: search, tags, full information, similar
+//! machines, changes, trends, comparison. Values are those that the edge measured and the agent
+//! stored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -120,12 +121,13 @@ impl AssetTools {
         let message = match machine_of_site(store, site, machine).await.map_err(away)? {
             FoundMachine::Known(node) => return Ok(node),
             FoundMachine::Unclear(sites) => format!(
-                "equipment_id: the asset graph does not say of which site its {machine} is ({}); its file \
-                 should name it SITE/{machine}",
+                "equipment_id: the asset graph does not say of which site its {machine} is ({}); \
+                 its file should name it SITE/{machine}",
                 sites.iter().map(|site| &**site).collect::<Vec<&str>>().join(", ")
             ),
             FoundMachine::Unknown => format!(
-                "equipment_id: {id} is no machine of the asset graph; search_equipment finds the ids"
+                "equipment_id: {id} is no machine of the asset graph; search_equipment finds the \
+                 ids"
             ),
         };
         Err(Failure::Permanent(message))

@@ -1,6 +1,7 @@
 //! The episodes in which two configurations differ.
 //!
-//! Two episodes of a bearing are one if their times touch; of several the earliest ones belong together.
+//! Two episodes of a bearing are one if their times touch; of several the earliest ones belong
+//! together.
 
 use pdm_shared::fault::Fault;
 use pdm_shared::id::BearingKey;
@@ -61,7 +62,8 @@ pub(crate) struct ToldEpisode {
     pub(crate) messages: u64,
 }
 
-/// The differing episodes of all machines, by bearing and time. `page` makes the address of a bearing.
+/// The differing episodes of all machines, by bearing and time. `page` makes the address of a
+/// bearing.
 pub(super) fn differences(
     machines: &[MachinePlayed],
     page: impl Fn(&BearingKey) -> Option<String>,

@@ -1,7 +1,8 @@
-//! The course of a bearing while it is played: its times, its gateways, and a bounded picture of its level.
+//! The course of a bearing while it is played: its times, its gateways, and a bounded picture of
+//! its level.
 //!
-//! Invariant: bounded, whatever the number of windows. The picture holds [`MOST_POINTS`] stretches of one
-//! length; when they are full, two become one.
+//! Invariant: bounded, whatever the number of windows. The picture holds [`MOST_POINTS`] stretches
+//! of one length; when they are full, two become one.
 
 use pdm_shared::event::Event;
 use pdm_shared::id::GatewayId;

@@ -225,7 +225,8 @@ pub(super) fn of_truth(
         }
         for (before, failed_at) in with_before(failures) {
             let told = before_failure(bearing, side, before, failed_at, horizon_s);
-            // of a failure that the events do not reach nothing can be said, unless it was told before
+            // of a failure that the events do not reach nothing can be said, unless it was told
+            // before
             if told.is_none() && !is_within(bearing, failed_at, horizon_s) {
                 continue;
             }
@@ -276,8 +277,8 @@ fn with_before(failures: &[Timestamp]) -> impl Iterator<Item = (Option<Timestamp
     before.zip(failures.iter().copied())
 }
 
-/// Whether the events reach to a failure: it came within the horizon of an alarm that they could have raised,
-/// and in no hole of them.
+/// Whether the events reach to a failure: it came within the horizon of an alarm that they could
+/// have raised, and in no hole of them.
 fn is_within(bearing: &BearingPlayed, failed_at: Timestamp, horizon_s: f64) -> bool {
     let is_in_hole =
         bearing.holes.iter().any(|hole| failed_at > hole.from && failed_at < hole.until);
@@ -285,7 +286,8 @@ fn is_within(bearing: &BearingPlayed, failed_at: Timestamp, horizon_s: f64) -> b
     failed_at >= bearing.first && !is_in_hole && failed_at.seconds_since(bearing.last) <= behind_s
 }
 
-/// Whether a failure is what an episode told of: it came while the episode stood, or within the horizon.
+/// Whether a failure is what an episode told of: it came while the episode stood, or within the
+/// horizon.
 fn precedes(
     episode: &EpisodePlayed,
     first_told: Timestamp,

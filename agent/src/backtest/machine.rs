@@ -1,7 +1,9 @@
-//! The events of one machine through the expert and, for each configuration, episodes, routes and telling.
+//! The events of one machine through the expert and, for each configuration, episodes, routes and
+//! telling.
 //!
-//! Time is the events' own: a window is judged at its end, at the earliest after the one before it. What
-//! time brings about between two windows is done at its instant before the second one is judged.
+//! Time is the events' own: a window is judged at its end, at the earliest after the one before it.
+//! What time brings about between two windows is done at its instant before the second one is
+//! judged.
 
 use std::collections::{BTreeMap, VecDeque};
 

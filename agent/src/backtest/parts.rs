@@ -6,19 +6,20 @@
 //!                     {"record":"end",…}       counts; a part without it is not finished
 //! ```
 //!
-//! A run that was killed goes on with its part: machines in it are not played again, a line that was cut is
-//! played again. Invariant: parts of different inputs or configurations are never put together, and a
-//! missing part is an error with its name.
+//! A run that was killed goes on with its part: machines in it are not played again, a line that
+//! was cut is played again. Invariant: parts of different inputs or configurations are never put
+//! together, and a missing part is an error with its name.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
+use pdm_shared::slice::MachineSlice;
 use serde::{Deserialize, Serialize};
 
 use super::Terms;
-use super::names::{MachineKey, Slice};
+use super::names::MachineKey;
 use super::played::MachinePlayed;
 
 /// The form of a part.
@@ -29,7 +30,7 @@ const SCHEMA: &str = "pdm.backtest-part/1";
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
     schema: String,
-    slice: Slice,
+    slice: MachineSlice,
     input: String,
     sides: Vec<SideName>,
     acknowledged_after_s: Option<f64>,
@@ -86,7 +87,7 @@ pub(crate) enum PartError {
 
 impl Head {
     /// The head of a slice of this input.
-    pub(crate) fn new(slice: Slice, input: String, terms: &Terms) -> Self {
+    pub(crate) fn new(slice: MachineSlice, input: String, terms: &Terms) -> Self {
         let name = |side: &super::Side| SideName { name: side.name.clone(), digest: side.digest() };
         Self {
             schema: SCHEMA.to_owned(),
@@ -142,12 +143,13 @@ pub(crate) struct ReadPart {
     whole: u64,
 }
 
-fn path_of(folder: &Path, slice: Slice) -> PathBuf {
+fn path_of(folder: &Path, slice: MachineSlice) -> PathBuf {
     folder.join(format!("part-{}-of-{}.jsonl", slice.number, slice.of))
 }
 
 impl Part {
-    /// Begins the part of a slice in this folder, or goes on with it. Says which machines are played.
+    /// Begins the part of a slice in this folder, or goes on with it. Says which machines are
+    /// played.
     ///
     /// # Errors
     /// [`PartError`]
@@ -294,7 +296,7 @@ pub(crate) fn all(folder: &Path) -> Result<Vec<ReadPart>, PartError> {
     };
     for number in 1..=of {
         if !parts.iter().any(|part| part.head.slice.number == number) {
-            let path = path_of(folder, Slice { number, of });
+            let path = path_of(folder, MachineSlice { number, of });
             return Err(missing(path, "the part is missing: run its slice"));
         }
     }

@@ -1,5 +1,5 @@
-//! The plot of an episode that differs: the level over its baseline, the risk under both configurations and
-//! their messages.
+//! The plot of an episode that differs: the level over its baseline, the risk under both
+//! configurations and their messages.
 
 use pdm_report::document::colour;
 use pdm_report::drawing::{Anchor, Colour, Drawing, Label, Shape};

@@ -1,7 +1,7 @@
 //! The report: one self-contained HTML file a language, in the look of the project's reports.
 
 use pdm_expert::wording::element;
-use pdm_report::document::{Block, Document, Mark, Pair, Table};
+use pdm_report::document::{Block, Document, DocumentTable, Mark, Pair};
 use pdm_report::drawing::Colour;
 use pdm_report::html::{self, HtmlError};
 use pdm_shared::risk::RiskLevel;
@@ -14,8 +14,8 @@ use super::played::MachinePlayed;
 use super::plot::{minute, plot};
 use super::summary::Summary;
 
-/// Most differing episodes with a plot; the others are in the JSON. A file of a hundred plots is some
-/// hundred kilobytes.
+/// Most differing episodes with a plot; the others are in the JSON. A file of a hundred plots is
+/// some hundred kilobytes.
 const MOST_PLOTS: usize = 100;
 /// Most rows of other lists.
 const MOST_ROWS: usize = 50;
@@ -106,8 +106,8 @@ fn finding(summary: &Summary, words: Words) -> String {
                     b.episodes_told, a.episodes_told
                 ),
                 &format!(
-                    "B would have told {} episodes where A tells {}: {only_a} by A alone, {only_b} by B \
-                     alone",
+                    "B would have told {} episodes where A tells {}: {only_a} by A alone, {only_b} \
+                     by B alone",
                     b.episodes_told, a.episodes_told
                 ),
             )
@@ -254,7 +254,7 @@ fn table(head: Vec<String>, rows: Vec<Vec<String>>) -> Block {
     if let Some(share) = shares.first_mut() {
         *share = first;
     }
-    Block::Table(Table { head, shares, rows })
+    Block::Table(DocumentTable { head, shares, rows })
 }
 
 /// Messages a person and week.
@@ -343,8 +343,8 @@ fn differences(summary: &Summary, machines: &[MachinePlayed], words: Words) -> V
     if summary.differences.is_empty() {
         let none = words.say(
             "없음: 수준, 처음 알린 시각, 메시지 수, 끝이 같음. 받는 사람만 다르면 여기 나오지 않음(사람당 메시지 참조).",
-            "None: level, time of the first message, number of messages and end are the same. Other receivers \
-             alone do not show here, see messages a person.",
+            "None: level, time of the first message, number of messages and end are the same. \
+             Other receivers alone do not show here, see messages a person.",
         );
         blocks.push(Block::Text(none));
     }
@@ -451,20 +451,21 @@ fn method(summary: &Summary, words: Words) -> Vec<Block> {
     let items = vec![
         words.say(
             "서비스와 같은 판정, 에피소드, 경로, 알림 코드를 이벤트 시각으로 실행함. 아무것도 보내지 않음",
-            "The judgement, episodes, routes and telling of the service, on the time of the events; nothing \
-             was sent",
+            "The judgement, episodes, routes and telling of the service, on the time of the \
+             events; nothing was sent",
         ),
         acknowledged,
         words.say(
             &format!("에피소드 중 또는 끝난 뒤 {horizon}일 안의 고장은 그 에피소드가 알린 것으로 봄"),
             &format!(
-                "A failure during an episode, or within {horizon} days after it, is what the episode told of"
+                "A failure during an episode, or within {horizon} days after it, is what the \
+                 episode told of"
             ),
         ),
         words.say(
             "재현하지 않은 것: 언어 모델, 도구 조사의 글, 끊긴 게이트웨이, 지난 보류와 확인, 시간당 상한",
-            "Not played: language model, words of research, silent gateways, shelves and acknowledgements of \
-             the past, the ceiling of an hour",
+            "Not played: language model, words of research, silent gateways, shelves and \
+             acknowledgements of the past, the ceiling of an hour",
         ),
     ];
     vec![words.section("방법", "Method"), Block::Items { mark: Mark::Bullet, items }]

@@ -1,9 +1,11 @@
-//! Claims about the back-test: live and back-test agree, slices add up, what cannot be known is said.
+//! Claims about the back-test: live and back-test agree, slices add up, what cannot be known is
+//! said.
 
 use pdm_expert::rules::Rules;
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::slice::MachineSlice;
 use pdm_shared::text::Language;
 use uuid::Uuid;
 
@@ -237,7 +239,7 @@ fn no_event_at_all_is_said() {
 fn a_part_of_another_configuration_is_refused_and_a_cut_line_is_played_again() {
     let folder = tempfile::tempdir().expect("folder");
     let terms = shipped();
-    let head = parts::Head::new(Slice::WHOLE, "events.jsonl, 9 bytes".to_owned(), &terms);
+    let head = parts::Head::new(MachineSlice::WHOLE, "events.jsonl, 9 bytes".to_owned(), &terms);
     let (mut part, done) = parts::Part::open(folder.path(), &head).expect("a part");
     assert!(done.is_empty());
     part.add(&play(&terms, &hump("P-1", "DE"))).expect("added");
@@ -255,8 +257,11 @@ fn a_part_of_another_configuration_is_refused_and_a_cut_line_is_played_again() {
     part.add(&play(&terms, &hump("P-2", "DE"))).expect("added");
     part.end(Vec::new()).expect("ended");
     assert_eq!(parts::all(folder.path()).expect("whole")[0].machines.len(), 2);
-    let other =
-        parts::Head::new(Slice::WHOLE, "events.jsonl, 9 bytes".to_owned(), &against_warning());
+    let other = parts::Head::new(
+        MachineSlice::WHOLE,
+        "events.jsonl, 9 bytes".to_owned(),
+        &against_warning(),
+    );
     let told = parts::Part::open(folder.path(), &other).expect_err("foreign").to_string();
     assert!(told.contains("another configuration"), "{told}");
 }

@@ -73,8 +73,8 @@ fn time(text: &str) -> Result<Timestamp, String> {
     let day = format!("{text}T00:00:00Z");
     Timestamp::parse(text).or_else(|_| Timestamp::parse(&day)).map_err(|_| {
         format!(
-            "failed_at {text:?} is no time: 2026-03-04T06:00:00Z, 2026-03-04, or nothing for a bearing \
-             that did not fail"
+            "failed_at {text:?} is no time: 2026-03-04T06:00:00Z, 2026-03-04, or nothing for a \
+             bearing that did not fail"
         )
     })
 }

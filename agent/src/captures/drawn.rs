@@ -1,5 +1,5 @@
-//! Pictures and sound of a capture for its page. What is computed here is looked at: nothing of it goes into a
-//! judgement, a memory or a message (R-AGENT-2).
+//! Pictures and sound of a capture for its page. What is computed here is looked at: nothing of it
+//! goes into a judgement, a memory or a message (R-AGENT-2).
 
 use pdm_shared::capture::CaptureDocument;
 use pdm_shared::units::Band;

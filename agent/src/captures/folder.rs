@@ -5,8 +5,8 @@
 //! captures/incoming/{gateway}/{capture_id}.json  the document, there from the beginning
 //! captures/incoming/{gateway}/{capture_id}.part  as much of the file as has come
 //! ```
-//! How much has come is the length of the part, so it survives the end of the program at any point. What is written
-//! stands at its own offset: the same bytes written twice change nothing.
+//! How much has come is the length of the part, so it survives the end of the program at any point.
+//! What is written stands at its own offset: the same bytes written twice change nothing.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -22,7 +22,8 @@ use uuid::Uuid;
 
 use super::log;
 
-/// Uploads of one gateway that may be begun; it sends one after the other, and the oldest is given up for another.
+/// Uploads of one gateway that may be begun; it sends one after the other, and the oldest is given
+/// up for another.
 const OF_GATEWAY: usize = 2;
 
 /// The folder of uploads.
@@ -41,7 +42,8 @@ impl Incoming {
         Self(folder.join("incoming"))
     }
 
-    /// The files of a gateway's upload. No other gateway has the same ones, whatever identity it names.
+    /// The files of a gateway's upload. No other gateway has the same ones, whatever identity it
+    /// names.
     pub(super) fn of_gateway(&self, gateway: &GatewayKey, id: Uuid) -> UploadFiles {
         // a name may hold characters that a file system does not take
         let folder = self.0.join(&hex(&Sha256::digest(gateway.to_string()))[..32]);
@@ -112,7 +114,8 @@ impl UploadFiles {
         }
     }
 
-    /// Bytes that have come. A file that got its name before its row was written is taken back first.
+    /// Bytes that have come. A file that got its name before its row was written is taken back
+    /// first.
     pub(super) fn have(&self, whole: &Path) -> io::Result<u64> {
         if !self.part.exists() && whole.exists() {
             fs::rename(whole, &self.part)?;
@@ -135,7 +138,8 @@ impl UploadFiles {
         }
     }
 
-    /// Gives the part its name as a whole file; the upload's document is deleted by [`UploadFiles::forget`].
+    /// Gives the part its name as a whole file; the upload's document is deleted by
+    /// [`UploadFiles::forget`].
     pub(super) fn finish(&self, whole: &Path) -> io::Result<()> {
         File::open(&self.part)?.sync_all()?;
         fs::rename(&self.part, whole)?;

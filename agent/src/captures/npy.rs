@@ -1,4 +1,5 @@
-//! A capture as a NumPy file: the samples of the WAV file, bit by bit, and a document of its own name and hash.
+//! A capture as a NumPy file: the samples of the WAV file, bit by bit, and a document of its own
+//! name and hash.
 
 use pdm_waveform::{npy_of, samples_of};
 use pdm_web::plant::{CaptureNpy, PlantError};

@@ -16,8 +16,8 @@ use super::Captures;
 const COLUMNS: usize = 240;
 /// Captures among which that of a judgement is looked for.
 const LOOKED_AT: u32 = 100;
-/// How far after a judgement's window a capture may begin that shows it, s: the longest time before a window that a
-/// gateway captures.
+/// How far after a judgement's window a capture may begin that shows it, s: the longest time before
+/// a window that a gateway captures.
 const AFTER_S: f64 = 60.0;
 
 impl Captures {
@@ -55,7 +55,8 @@ impl Captures {
     }
 }
 
-/// The capture that names an event, else one that holds its window; the captures are the newest first.
+/// The capture that names an event, else one that holds its window; the captures are the newest
+/// first.
 fn of_event<'r>(rows: &'r [CaptureRow], event: &Event) -> Option<&'r CaptureRow> {
     let holds = |row: &&CaptureRow| {
         (0.0..row.duration_s).contains(&event.measured_at.seconds_since(row.started_at))

@@ -4,8 +4,9 @@
 //! document ─► whose, which bearing, how large, room ─► part … part ─► hash, head ─► file ─► row
 //!                └────────────┴──────────┴───────────────┴──────────────┴──► refused: cause, log, metric
 //! ```
-//! Invariants: a capture stands once, with the hash that its gateway named; a gateway sends captures of its own
-//! bearings alone, by the same owners as its events; a program that ends at any point goes on where it was.
+//! Invariants: a capture stands once, with the hash that its gateway named; a gateway sends
+//! captures of its own bearings alone, by the same owners as its events; a program that ends at any
+//! point goes on where it was.
 
 use std::collections::HashSet;
 use std::io::{self, SeekFrom};
@@ -135,7 +136,8 @@ impl Drop for Turn {
 }
 
 impl Captures {
-    /// Takes the document of a capture that `gateway` begins to send or goes on with; tells what has come of it.
+    /// Takes the document of a capture that `gateway` begins to send or goes on with; tells what
+    /// has come of it.
     pub(crate) async fn begin(
         &self,
         gateway: &GatewayKey,
@@ -235,8 +237,8 @@ impl Captures {
         Ok(CaptureUpload { have, bytes, complete: false })
     }
 
-    /// A gateway speaks for itself, and of its own bearings: those that the configuration names for it, else those
-    /// of its first events.
+    /// A gateway speaks for itself, and of its own bearings: those that the configuration names for
+    /// it, else those of its first events.
     async fn check_owner(
         &self,
         gateway: &GatewayKey,
@@ -301,8 +303,8 @@ impl Captures {
             }
             CaptureRoom::Short { kept_bytes } => {
                 let told = format!(
-                    "no room for {bytes} bytes: {kept_bytes} of {most} (captures.max_mb) are held, those of \
-                     open alarms and references stay"
+                    "no room for {bytes} bytes: {kept_bytes} of {most} (captures.max_mb) are held, \
+                     those of open alarms and references stay"
                 );
                 Err(Refusal::new(RefusalCause::Room, told))
             }
@@ -372,7 +374,8 @@ fn read(text: &[u8]) -> Result<CaptureDocument, Refusal> {
     document.checked_of_others().map_err(|error| unfit(error.to_string()))
 }
 
-/// Writes a part as it comes; tells how much has come of the file. What came before the line broke stays.
+/// Writes a part as it comes; tells how much has come of the file. What came before the line broke
+/// stays.
 async fn take_part(files: &UploadFiles, range: PartRange, body: Body) -> Result<u64, Refusal> {
     let part = files.part.clone();
     blocking(move || pdm_service::files::make_private(&part)).await?;

@@ -32,7 +32,8 @@ A file is YAML (nodes, relationships) or CSV (columns type, id, … or type, fro
 CP949). An import prints what changes (+ new, ~ different, - gone) and applies it whole or not \
 at all; the same import again changes nothing.
 
-Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 66 no such file or node, 69 store unavailable, \
+Exit codes: 0 done, 64 wrong arguments, 65 a file or a query is refused, 66 no such file or node, \
+    69 store unavailable, \
 78 bad configuration")]
 pub struct Args {
     #[command(subcommand)]

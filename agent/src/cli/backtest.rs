@@ -1,4 +1,5 @@
-//! `pdm-agent backtest` and `pdm backtest`: what a configuration would have told of events that lie in the past.
+//! `pdm-agent backtest` and `pdm backtest`: what a configuration would have told of events that lie
+//! in the past.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -8,13 +9,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use pdm_service::exit::{Exit, Failure, exit_of_input};
 use pdm_service::files::read_regular;
+use pdm_shared::slice::MachineSlice;
 use pdm_shared::text::Language;
 
 use super::{Lang, failure};
 use crate::backtest::parts::{self, Head, Part, PartError};
 use crate::backtest::summary::Making;
 use crate::backtest::truth::Truth;
-use crate::backtest::{MachinePlayed, Side, Slice, Summary, Terms, report};
+use crate::backtest::{MachinePlayed, Side, Summary, Terms, report};
 use crate::settings::AgentSettings;
 
 mod lines;
@@ -32,7 +34,8 @@ pub(in crate::cli) struct InputArgs {
     /// A failure so many days after the end of an episode still is what it told of
     #[arg(long, value_name = "DAYS", default_value_t = 90.0, value_parser = days)]
     pub(in crate::cli) horizon_days: f64,
-    /// Somebody acknowledges so many hours after each alarm; without it nobody does, and alarms are repeated
+    /// Somebody acknowledges so many hours after each alarm; without it nobody does, and alarms are
+    /// repeated
     #[arg(long, value_name = "HOURS", value_parser = hours)]
     pub(in crate::cli) acknowledged_after_h: Option<f64>,
     /// Take the events of several bearings in turn, as a gateway sends them
@@ -68,7 +71,8 @@ Examples:
   pdm backtest --from agent.db --config agent.toml --against new.toml --out report
   pdm backtest --from store --config agent.toml --truth failures.csv   the configured store
   pdm-edge replay run.npy.gz … --jsonl | pdm backtest --from - --json
-  for k in 1 2 3 4; do pdm backtest --from events.jsonl --config agent.toml --slice $k/4 --parts parts & done
+  for k in 1 2 3 4; do pdm backtest --from events.jsonl --config agent.toml --slice $k/4 --parts \
+  parts & done
   wait; pdm backtest --merge --parts parts --config agent.toml --out report
 
 The events are judged and told by the code of the service on the time of the events. Nothing is \
@@ -79,7 +83,8 @@ together; with --interleaved as a gateway sends them.
 Exit codes: 0 done, 64 wrong arguments, 65 not an event, an event in the wrong place, or a wrong \
 row of failures, 66 no such input, 69 store unavailable, 74 cannot write, 78 bad configuration")]
 pub struct Args {
-    /// JSON lines (`-` for standard input), a SQLite file of an agent, postgres://…, or `store`: that of --config
+    /// JSON lines (`-` for standard input), a SQLite file of an agent, postgres://…, or `store`:
+    /// that of --config
     #[arg(long, value_name = "INPUT", required_unless_present = "merge")]
     from: Option<String>,
     /// A configuration; alone it is compared with the shipped thresholds, levels and times
@@ -95,7 +100,7 @@ pub struct Args {
     input: InputArgs,
     /// Play the K-th of N slices of the machines, and write its part
     #[arg(long, value_name = "K/N", requires = "parts")]
-    slice: Option<Slice>,
+    slice: Option<MachineSlice>,
     /// Folder of parts: a run that was killed goes on where its part ends
     #[arg(long, value_name = "DIR")]
     parts: Option<PathBuf>,
@@ -142,7 +147,7 @@ pub(in crate::cli) struct Played {
 }
 
 /// The machines that were played, and the names of the configurations.
-struct Told {
+struct PlayedSides {
     played: Played,
     sides: Vec<String>,
     acknowledged_after_h: Option<f64>,
@@ -206,10 +211,10 @@ pub(in crate::cli) fn truth(path: &Path) -> Result<Truth, Failure> {
 }
 
 /// Plays the input, or what is left of it.
-fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
+fn played(args: &Args, plan: &Plan) -> anyhow::Result<PlayedSides> {
     let from = args.from.as_deref().unwrap_or("-");
     let input = stored::Input::of(from, plan.settings.as_ref())?;
-    let slice = args.slice.unwrap_or(Slice::WHOLE);
+    let slice = args.slice.unwrap_or(MachineSlice::WHOLE);
     let opened = match &args.parts {
         None => None,
         Some(folder) => {
@@ -232,7 +237,7 @@ fn played(args: &Args, plan: &Plan) -> anyhow::Result<Told> {
     match (&args.parts, slice.of) {
         // what an earlier run has played stands in the part alone
         (Some(_), 1) if !choice.done.is_empty() => merged(args),
-        _ => Ok(Told {
+        _ => Ok(PlayedSides {
             played,
             sides: plan.terms.sides.iter().map(|side| side.name.clone()).collect(),
             acknowledged_after_h: args.input.acknowledged_after_h,
@@ -264,12 +269,12 @@ pub(in crate::cli) fn play_all(
 ) -> anyhow::Result<Played> {
     let input = stored::Input::of(from, settings)?;
     let crew = workers::Crew { terms, jobs: args.jobs(), part: None };
-    let choice = workers::Choice { slice: Slice::WHOLE, done: BTreeSet::new() };
+    let choice = workers::Choice { slice: MachineSlice::WHOLE, done: BTreeSet::new() };
     read_and_play(args, &input, crew, &choice)
 }
 
 /// The parts of all slices.
-fn merged(args: &Args) -> anyhow::Result<Told> {
+fn merged(args: &Args) -> anyhow::Result<PlayedSides> {
     let folder = args.parts.as_deref().unwrap_or(Path::new("."));
     let parts = parts::all(folder).map_err(part)?;
     let head = parts.first().map(|part| part.head.clone());
@@ -280,7 +285,7 @@ fn merged(args: &Args) -> anyhow::Result<Told> {
     }
     let sides = head.iter().flat_map(Head::names).map(str::to_owned).collect();
     let acknowledged_after_h = head.as_ref().and_then(Head::acknowledged_after_h);
-    Ok(Told { played, sides, acknowledged_after_h })
+    Ok(PlayedSides { played, sides, acknowledged_after_h })
 }
 
 /// The exit code of a part.
@@ -297,8 +302,9 @@ fn part(error: PartError) -> Failure {
 }
 
 /// Prints the summary and writes the report.
-fn tell(args: &Args, plan: &Plan, truth: &Truth, told: Told) -> anyhow::Result<()> {
-    let Told { played: Played { mut machines, remarks }, sides, acknowledged_after_h } = told;
+fn tell(args: &Args, plan: &Plan, truth: &Truth, told: PlayedSides) -> anyhow::Result<()> {
+    let PlayedSides { played: Played { mut machines, remarks }, sides, acknowledged_after_h } =
+        told;
     let making = Making {
         sides,
         truth,

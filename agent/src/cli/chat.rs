@@ -4,7 +4,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdm_reasoner::chat::{Listener, Question, Said, Speaker, Step};
+use pdm_reasoner::chat::{AnswerStep, Listener, Question, Said, Speaker};
 use pdm_service::clock::{SharedClock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
@@ -51,7 +51,7 @@ pub struct Args {
 struct Terminal;
 
 impl Listener for Terminal {
-    fn step(&self, step: &Step) {
+    fn step(&self, step: &AnswerStep) {
         let names: Vec<&str> = step.tool_calls.iter().map(|call| call.name.as_str()).collect();
         let observed = step.observations.as_ref().map_or(0, |text| text.chars().count());
         let error = step.error.as_ref().map(|error| format!(", {error}")).unwrap_or_default();

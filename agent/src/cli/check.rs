@@ -22,7 +22,7 @@ use pdm_store::{Store, StoreError, StoreSize, StoreTrouble};
 use pdm_web::plant::ChannelRow;
 
 use super::failure;
-use crate::http::{captures, door};
+use crate::http::{bound, captures};
 use crate::mqtt;
 use crate::notify::email::Email;
 use crate::notify::webhook::Webhook;
@@ -84,10 +84,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let clock: SharedClock = Arc::new(SystemClock);
     channels(&settings.notify, &settings.reports, &clock).map_err(failure::start)?;
     if settings.http.listen.is_some() {
-        door::check(&settings.http).map_err(|error| failure::start(error.into()))?;
+        bound::check(&settings.http).map_err(|error| failure::start(error.into()))?;
     }
     let with_token = captures::check_tokens(&settings.gateways)
-        .map_err(|error| failure::start(door::DoorError::from(error).into()))?;
+        .map_err(|error| failure::start(bound::ServerError::from(error).into()))?;
     if let Some(reasoner) = &settings.reasoner {
         reasoner.key().map_err(|error| {
             failure::start(StartError::Secret { key: "reasoner.key", source: error })
@@ -137,7 +137,8 @@ fn addresses(settings: &AgentSettings) -> Vec<String> {
     Email::beyond_ascii(everybody.chain(people))
         .map(|address| {
             format!(
-                "e-mail {address}: letters beyond ASCII, which the mail server has to take with SMTPUTF8 \
+                "e-mail {address}: letters beyond ASCII, which the mail server has to take with \
+                 SMTPUTF8 \
                  (RFC 6531); else nobody hears by this address"
             )
         })
@@ -325,12 +326,13 @@ async fn connections(settings: &AgentSettings) -> Result<(Vec<Finding>, Exit), F
 }
 
 fn logins(settings: &AgentSettings) -> Result<Option<Arc<pdm_oidc::Provider>>, Failure> {
-    door::provider(&settings.http)
-        .map_err(|error| failure::start(door::DoorError::from(error).into()))
+    bound::provider(&settings.http)
+        .map_err(|error| failure::start(bound::ServerError::from(error).into()))
 }
 
-/// Writes a row, as the agent does all the time, and looks through a file of at most [`LOOKED_THROUGH`] for
-/// damage. A store that no agent has opened yet has no tables, which is no error.
+/// Writes a row, as the agent does all the time, and looks through a file of at most
+/// [`LOOKED_THROUGH`] for damage. A store that no agent has opened yet has no tables, which is no
+/// error.
 async fn written(store: &Store, place: &StorePlace) -> Result<(), StoreError> {
     // an agent that is running has the row of the server's clock
     let clock = FollowingClock::new(Arc::new(SystemClock));
@@ -376,8 +378,8 @@ async fn web_hook(hook: &WebhookSettings) -> Result<Option<String>, Failure> {
     Ok(in_time(async { probe.probe().await.err() }).await)
 }
 
-/// The times of the next four weeks in which nobody is on duty, a line for each rota that has some. No
-/// error: the next step of a route hears then, or everybody.
+/// The times of the next four weeks in which nobody is on duty, a line for each rota that has some.
+/// No error: the next step of a route hears then, or everybody.
 fn gaps(settings: &AgentSettings) -> Vec<String> {
     let now = SystemClock.now();
     let notify = &settings.notify;
@@ -397,8 +399,8 @@ fn gaps(settings: &AgentSettings) -> Vec<String> {
     notify.rota.iter().filter_map(of).collect()
 }
 
-/// Asks the language model for a call of a function, or for a JSON object if it makes none; for a sentence in
-/// the language of the prompts; and for a program, if it is to write some in the chat.
+/// Asks the language model for a call of a function, or for a JSON object if it makes none; for a
+/// sentence in the language of the prompts; and for a program, if it is to write some in the chat.
 async fn model(reasoner: &ReasonerSettings) -> Result<Finding, Failure> {
     let key = reasoner.key().map_err(|error| Failure::new(Exit::Config, error))?;
     let client =
@@ -440,9 +442,10 @@ async fn in_time(probe: impl Future<Output = Option<String>>) -> Option<String> 
         .unwrap_or_else(|_elapsed| Some(format!("no answer within {} s", WAIT.as_secs())))
 }
 
-/// Connects under another client name, so that a running agent keeps its session, and with the certificate of
-/// the connection that publishes: a broker that makes the certificate's name the client id then ends that
-/// connection for a moment, for which nothing waits at the broker, and never the one that takes events.
+/// Connects under another client name, so that a running agent keeps its session, and with the
+/// certificate of the connection that publishes: a broker that makes the certificate's name the
+/// client id then ends that connection for a moment, for which nothing waits at the broker, and
+/// never the one that takes events.
 async fn broker(settings: &AgentSettings, attempt: usize) -> Option<String> {
     use rumqttc::v5::mqttbytes::v5::Packet;
     use rumqttc::v5::{AsyncClient, Event};

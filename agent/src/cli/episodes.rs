@@ -44,7 +44,8 @@ enum What {
         #[arg(long)]
         all: bool,
         /// Most episodes
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        #[arg(long, default_value_t = 50,
+            value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
         /// One document (pdm.episode/1) a line
         #[arg(long)]
@@ -89,7 +90,7 @@ async fn lines(what: &What, store: &Store) -> Result<Vec<String>, Failure> {
     match what {
         What::List { all, limit, json } => {
             // changes of a clock that was ahead are listed too
-            let end = SystemClock.now().plus_seconds(10.0 * 365.25 * 86_400.0);
+            let end = SystemClock.now().ten_years_on();
             let episodes =
                 store.episodes().episodes(end, !all, *limit).await.map_err(failure::store)?;
             let line = |(key, record): &(BearingKey, EpisodeRecord)| {

@@ -1,8 +1,9 @@
 //! Events of a file or of standard input, one a line, in an order that a judgement can rest on.
 //!
-//! Reads lines for `judge --jsonl` and `notify preview`. Invariants: each line is bounded; an error names
-//! line and event; no event is handed out that steps back behind its bearing's last one or repeats it,
-//! because a memory that grows in the wrong order turns alarms into "Normal" without a word.
+//! Reads lines for `judge --jsonl` and `notify preview`. Invariants: each line is bounded; an error
+//! names line and event; no event is handed out that steps back behind its bearing's last one or
+//! repeats it, because a memory that grows in the wrong order turns alarms into "Normal" without a
+//! word.
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -198,8 +199,8 @@ impl EventLines {
             return Ok(());
         }
         Err(self.wrong(&format!(
-            "the slice has no last record ({{\"schema\":\"{SLICE_END_SCHEMA}\",…}}): it was cut after {} \
-             events",
+            "the slice has no last record ({{\"schema\":\"{SLICE_END_SCHEMA}\",…}}): it was cut \
+             after {} events",
             self.order.events()
         )))
     }

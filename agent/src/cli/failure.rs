@@ -41,8 +41,8 @@ pub(super) fn start(error: StartError) -> Failure {
         | StartError::Webhook(_)
         | StartError::Secret { .. }
         | StartError::Model(_) => Exit::Config,
-        StartError::Door(ref error) if error.is_of_configuration() => Exit::Config,
-        StartError::Door(_) | StartError::Tools(_) => Exit::Unavailable,
+        StartError::Server(ref error) if error.is_of_configuration() => Exit::Config,
+        StartError::Server(_) | StartError::Tools(_) => Exit::Unavailable,
     };
     Failure::new(exit, error)
 }

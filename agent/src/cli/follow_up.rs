@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use pdm_service::clock::{Clock, SystemClock};
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Verdict, WorkFound};
 use pdm_shared::id::EventId;
 use pdm_shared::time::Timestamp;
 use pdm_store::{FollowUp, FollowUpState, Reported, Store};
@@ -135,7 +135,7 @@ impl From<Element> for Fault {
 impl Args {
     /// Returns the report that the arguments make; `None` if they only list.
     fn report(&self, at: Timestamp) -> Option<FollowUpReport> {
-        let found = self.found.map(|verdict| Found {
+        let found = self.found.map(|verdict| WorkFound {
             verdict: verdict.into(),
             element: self.element.map(Fault::from),
             cause: self.cause.clone(),

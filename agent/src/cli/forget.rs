@@ -94,8 +94,8 @@ pub(super) fn done(settings: &AgentSettings, request: &ChangeRequest) -> anyhow:
         Changed::Joins(names) => {
             let names: Vec<String> = names.iter().map(ToString::to_string).collect();
             let told = format!(
-                "{} is known already: with --join the history of both stands under it, which cannot be \
-                 undone",
+                "{} is known already: with --join the history of both stands under it, which \
+                 cannot be undone",
                 names.join(", ")
             );
             failed(Exit::Usage, told)

@@ -1,5 +1,5 @@
-//! `pdm-agent gateways`: lists the gateways and their bearings and what is refused of them, releases one that
-//! has moved, replaces one, and takes one out.
+//! `pdm-agent gateways`: lists the gateways and their bearings and what is refused of them,
+//! releases one that has moved, replaces one, and takes one out.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -39,13 +39,14 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every gateway with its bearings: those that its first events brought, and those that [[gateways]]
-    /// of agent.toml gives to it
+    /// List every gateway with its bearings: those that its first events brought, and those that
+    /// [[gateways]] of agent.toml gives to it
     List,
-    /// Let the next event decide: which gateway a bearing belongs to, or how a gateway proves itself
+    /// Let the next event decide: which gateway a bearing belongs to, or how a gateway proves
+    /// itself
     Release {
-        /// SITE/EQUIPMENT/BEARING of a bearing that another gateway measures now, or SITE/GATEWAY of
-        /// a gateway that was replaced or set back to an earlier version
+        /// SITE/EQUIPMENT/BEARING of a bearing that another gateway measures now, or SITE/GATEWAY
+        /// of a gateway that was replaced or set back to an earlier version
         name: String,
         /// Person who asks; it stands in the record of acts
         #[arg(long, default_value = "cli")]
@@ -66,7 +67,8 @@ enum Command {
         #[command(flatten)]
         how: Asking,
     },
-    /// Take out a gateway that is gone: its alarms end, its bearings belong to the gateway of their next event
+    /// Take out a gateway that is gone: its alarms end, its bearings belong to the gateway of their
+    /// next event
     Forget {
         /// SITE/GATEWAY
         gateway: GatewayKey,
@@ -178,8 +180,8 @@ async fn list(store: &Store, configured: &BearingOwners) -> Result<Vec<String>, 
     Ok(lines)
 }
 
-/// The bearings of a gateway, a line each: those that the configuration gives to it, and those that its events
-/// brought and the configuration gives to nobody.
+/// The bearings of a gateway, a line each: those that the configuration gives to it, and those that
+/// its events brought and the configuration gives to nobody.
 fn bearings_of(
     gateway: &GatewayKey,
     known: &[BearingKey],
@@ -216,8 +218,8 @@ fn said(change: &PlantChange, out: &TakenOut, is_dry: bool) -> Vec<String> {
         }));
     }
     if out.is_configured {
-        let told = "[[gateways]] in agent.toml still names it, and decides: change it there, and start the \
-                    agent again";
+        let told = "[[gateways]] in agent.toml still names it, and decides: change it there, and \
+                    start the agent again";
         lines.push(told.to_owned());
     }
     if is_dry {

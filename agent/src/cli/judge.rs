@@ -1,5 +1,5 @@
-//! `pdm-agent judge`: one event as the service judges it, research included, without memory and side
-//! effects.
+//! `pdm-agent judge`: one event as the service judges it, research included, without memory and
+//! side effects.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,7 +33,8 @@ Examples:
   pdm-agent judge event.json --json | jq .risk_level
   pdm-agent judge event.json --report reports
   pdm-edge replay bearing.npy … --jsonl | pdm-agent judge - --jsonl
-  pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - --lang en
+  pdm-edge analyze 130.mat --rate 12000 --rpm 1797 --bearing 6205 --json | pdm-agent judge - \
+    --lang en
 
 With --jsonl the events of each bearing must come in the order of their numbers, each once, each \
 bearing in one run (docs/slice.md); else the command ends with 65 and names line and event.
@@ -60,7 +61,8 @@ pub struct Args {
     #[arg(long, value_name = "MIB", requires = "sort", default_value_t = 1024,
           value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
     sort_memory: u64,
-    /// The lines are a slice (pdm.slice/1): demand its last record with counts, and with --json end with one
+    /// The lines are a slice (pdm.slice/1): demand its last record with counts, and with --json end
+    /// with one
     #[arg(long, requires = "jsonl")]
     slice: bool,
     /// Also write report and work order (HTML, PDF, JSON in both languages) into this folder

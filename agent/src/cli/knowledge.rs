@@ -113,7 +113,8 @@ fn settings(args: &Args) -> Result<KnowledgeSettings, Failure> {
     Ok(settings)
 }
 
-/// Refuses to search a file that is not there: an empty one would be made, and nothing be found in it.
+/// Refuses to search a file that is not there: an empty one would be made, and nothing be found in
+/// it.
 fn there(args: &Args, settings: &KnowledgeSettings) -> Result<(), Failure> {
     let StoreChoice::Sqlite(file) = &settings.store else { return Ok(()) };
     let makes = matches!(args.action, KnowledgeAction::Ingest { .. });
@@ -121,7 +122,8 @@ fn there(args: &Args, settings: &KnowledgeSettings) -> Result<(), Failure> {
         return Ok(());
     }
     let told = anyhow::anyhow!(
-        "there is no knowledge base {}: `pdm-agent knowledge ingest` and `pdm-agent run` make it; --store FILE \
+        "there is no knowledge base {}: `pdm-agent knowledge ingest` and `pdm-agent run` make it; \
+         --store FILE \
          or --config FILE names another one",
         file.display()
     );

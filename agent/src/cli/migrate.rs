@@ -26,7 +26,8 @@ pub struct Args {
     config: PathBuf,
 }
 
-/// How long a server that is starting is waited for, as one that is started together with this program.
+/// How long a server that is starting is waited for, as one that is started together with this
+/// program.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// Opens the store; a server that does not answer yet is asked again.

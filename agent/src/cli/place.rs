@@ -36,8 +36,8 @@ pub struct ToolsPlace {
     /// program]
     #[arg(long, value_name = "DIR", env = "PDM_TOOLS", global = true)]
     tools: Option<PathBuf>,
-    /// Packs to turn on, instead of the configuration's: air-quality, contracts, …, or a folder with a
-    /// pack.toml
+    /// Packs to turn on, instead of the configuration's: air-quality, contracts, …, or a folder
+    /// with a pack.toml
     #[arg(long, value_name = "NAME,…", env = "PDM_PACKS", global = true, value_delimiter = ',')]
     packs: Option<Vec<String>>,
     /// The knowledge base's file, instead of the configuration's; without either the search tools

@@ -1,5 +1,5 @@
-//! Judges events as the service does, research included, without a store, a broker or a message: for
-//! `pdm-agent judge`.
+//! Judges events as the service does, research included, without a store, a broker or a message:
+//! for `pdm-agent judge`.
 //!
 //! The knowledge base is the shipped one, in a folder of its own that is deleted afterwards; it is
 //! opened when the first event asks something. No tool that acts is offered.

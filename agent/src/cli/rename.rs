@@ -15,7 +15,8 @@ use crate::settings::AgentSettings;
 #[command(after_help = "\
 Examples:
   pdm-agent rename ulsan-1/P-101 ulsan-1/P-201 --by kim --reason 'tag corrected' --dry-run
-  pdm-agent rename ulsan-1/P-101/DE ulsan-1/P-101/NDE --with-history --by kim --reason 'sides swapped'
+  pdm-agent rename ulsan-1/P-101/DE ulsan-1/P-101/NDE --with-history --by kim --reason 'sides \
+    swapped'
 
 Change the name in edge.toml first: what still sends under the former name comes back under it. \
 Alarms and work of the former name end; what stands under the new one is told anew. Where the \
@@ -33,7 +34,8 @@ pub struct Args {
     /// Events, judgements and the bearing's memory go on under the new name
     #[arg(long)]
     with_history: bool,
-    /// The new name may be known already: the history of both stands under it, which cannot be undone
+    /// The new name may be known already: the history of both stands under it, which cannot be
+    /// undone
     #[arg(long, requires = "with_history")]
     join: bool,
     #[command(flatten)]

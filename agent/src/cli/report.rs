@@ -22,7 +22,8 @@ use crate::settings::AgentSettings;
 #[command(after_help = "\
 Examples:
   pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out reports
-  pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out . --lang en --format pdf
+  pdm-agent report 01936f3e-7c1a-7b52-9a6e-2f0d5c8e4b11 --config agent.toml --out . --lang en \
+    --format pdf
 
 A risk below Warning has a short status and no work order. Exit codes: 0 written, 66 no such \
 judgement, 69 store or knowledge base unavailable, 74 cannot write, 78 bad configuration")]

@@ -76,9 +76,9 @@ enum End {
     Renewed(Box<AgentSettings>),
 }
 
-/// Runs the service. After a SIGHUP with a valid configuration the agent is stopped as by SIGTERM and
-/// started with the new settings: broker and store keep everything between. Settings with which it does
-/// not start are given up for those of before.
+/// Runs the service. After a SIGHUP with a valid configuration the agent is stopped as by SIGTERM
+/// and started with the new settings: broker and store keep everything between. Settings with which
+/// it does not start are given up for those of before.
 async fn serve(args: &Args, settings: AgentSettings) -> anyhow::Result<Exit> {
     let stop = pdm_service::shutdown::on_signal().map_err(failure::runtime)?;
     let mut hang_up = signal(SignalKind::hangup()).map_err(failure::runtime)?;
@@ -143,7 +143,8 @@ async fn watched(
     loop {
         tokio::select! {
             () = stop.cancelled() => return End::Stopped,
-            renewed = renewed((args, settings), file, hang_up, |why| agent.refuses_configuration(&why)) => {
+            renewed = renewed((args, settings), file, hang_up,
+                |why| agent.refuses_configuration(&why)) => {
                 return End::Renewed(Box::new(renewed));
             }
             () = tokio::time::sleep(LOOK) => {
@@ -179,8 +180,9 @@ async fn ended(agent: Handle, end: End) -> anyhow::Result<Option<AgentSettings>>
     })
 }
 
-/// Waits for a SIGHUP, or for a page that wrote the file, with a valid configuration. One that is invalid, or lacks what no reload may take away, is
-/// refused whole, logged and handed to `refuse`, and the agent goes on with what it has.
+/// Waits for a SIGHUP, or for a page that wrote the file, with a valid configuration. One that is
+/// invalid, or lacks what no reload may take away, is refused whole, logged and handed to `refuse`,
+/// and the agent goes on with what it has.
 async fn renewed(
     (args, now): (&Args, &AgentSettings),
     file: &AgentFile,
@@ -203,7 +205,9 @@ async fn renewed(
         });
         match whole {
             Ok(settings) => {
-                tracing::info!(%config, "the configuration was read again, starting with it; [telemetry], --log and PDM_LOG stay as they are until the program is started anew");
+                tracing::info!(%config, "the configuration was read again, starting with it; \
+                    [telemetry], --log and PDM_LOG stay as they are until the program is started \
+                    anew");
                 return settings;
             }
             Err(error) => {

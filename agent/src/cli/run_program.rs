@@ -1,5 +1,6 @@
-//! `pdm-agent run-program`, hidden: the child process in which a running agent runs the programs that a
-//! language model writes. It limits itself, reads standard input and answers on standard output.
+//! `pdm-agent run-program`, hidden: the child process in which a running agent runs the programs
+//! that a language model writes. It limits itself, reads standard input and answers on standard
+//! output.
 
 use pdm_script::child;
 use pdm_service::exit::{Exit, Failure};

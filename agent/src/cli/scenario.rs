@@ -55,8 +55,8 @@ enum ScenarioAction {
         /// Keep reports and work orders in this folder, a folder for each scenario
         #[arg(long, value_name = "DIR")]
         documents: Option<PathBuf>,
-        /// Ask the language model of this configuration ([reasoner]) for opinions, beside the rules or in
-        /// the loop as its [judging] says
+        /// Ask the language model of this configuration ([reasoner]) for opinions, beside the rules
+        /// or in the loop as its [judging] says
         #[arg(long, value_name = "FILE")]
         reasoner: Option<PathBuf>,
         /// Print every judgement and the figures as JSON

@@ -1,4 +1,5 @@
-//! `pdm-agent series`: series and past cases of measuring stations into the store, and what is there.
+//! `pdm-agent series`: series and past cases of measuring stations into the store, and what is
+//! there.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -116,7 +117,8 @@ async fn act(settings: &AgentSettings, action: &SeriesAction) -> Result<Vec<Stri
                 return Ok(vec![format!("station {station_id} is {bearing}")]);
             }
             let error = anyhow::anyhow!(
-                "station {station_id} or {bearing} is taken: pdm-agent series list shows the stations"
+                "station {station_id} or {bearing} is taken: pdm-agent series list shows the \
+                 stations"
             );
             Err(Failure::new(Exit::BadInput, error))
         }

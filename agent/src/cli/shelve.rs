@@ -36,7 +36,8 @@ pub struct Args {
     #[arg(value_parser = bearing)]
     bearing: BearingKey,
     /// Hours for which staff is told nothing
-    #[arg(long, required_unless_present_any = ["until", "end"], conflicts_with_all = ["until", "end"])]
+    #[arg(long, required_unless_present_any = ["until", "end"],
+        conflicts_with_all = ["until", "end"])]
     hours: Option<f64>,
     /// Time until which staff is told nothing, RFC 3339
     #[arg(long, value_parser = time, conflicts_with = "end")]

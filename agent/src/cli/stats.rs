@@ -1,5 +1,5 @@
-//! `pdm-agent stats`: the work that judgements asked for, and how often the judgements were right by what
-//! staff found; and how often a language model agreed with the rules.
+//! `pdm-agent stats`: the work that judgements asked for, and how often the judgements were right
+//! by what staff found; and how often a language model agreed with the rules.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! `pdm-agent store`: looks through the store's file for damage, and makes a new one of what can be read.
+//! `pdm-agent store`: looks through the store's file for damage, and makes a new one of what can be
+//! read.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ configuration")]
         #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]
         config: PathBuf,
     },
-    /// Copy what can be read of a damaged SQLite file into a new one; the damaged one stays beside it
+    /// Copy what can be read of a damaged SQLite file into a new one; the damaged one stays beside
+    /// it
     #[command(after_help = "\
 Example:
   systemctl stop pdm-agent && pdm-agent store recover --config /etc/pdm/agent.toml
@@ -80,8 +82,8 @@ async fn verify(settings: &AgentSettings) -> anyhow::Result<Exit> {
             writeln!(out, "{line}")?;
         }
         let error = anyhow::anyhow!(
-            "the store {} is damaged: stop the agent, then restore a backup or run `pdm-agent store \
-             recover`",
+            "the store {} is damaged: stop the agent, then restore a backup or run `pdm-agent \
+             store recover`",
             settings.store
         );
         return Err(Failure::new(Exit::BadInput, error).into());

@@ -33,11 +33,13 @@ thresholds are proposed only if that costs less, in all, than what is configured
 proposed with known failures on fewer than three machines. Nothing is changed: --out writes \
 diagnosis.toml, which [rules] file of agent.toml may name.
 
-Exit codes: 0 done (also where nothing is proposed), 64 wrong arguments, 65 not an event, an event in \
+Exit codes: 0 done (also where nothing is proposed), 64 wrong arguments, 65 not an event, an event \
+in \
 the wrong place, or a wrong row of failures, 66 no such input, 69 store unavailable, 74 cannot \
 write, 78 bad configuration")]
 pub struct Args {
-    /// JSON lines (`-` for standard input), a SQLite file of an agent, postgres://…, or `store`: that of --config
+    /// JSON lines (`-` for standard input), a SQLite file of an agent, postgres://…, or `store`:
+    /// that of --config
     #[arg(long, value_name = "INPUT")]
     from: String,
     /// Failures that are known: site,equipment,bearing,failed_at
@@ -148,7 +150,8 @@ fn write_all(
     Ok(())
 }
 
-/// The rules of a configuration as a file: the shipped file with its comments, and the values of `side`.
+/// The rules of a configuration as a file: the shipped file with its comments, and the values of
+/// `side`.
 fn rules_of(side: &Side) -> anyhow::Result<String> {
     let shipped: toml::Table = toml::from_str(SHIPPED_RULES)?;
     let values = toml::Table::try_from(&side.rules)?;
@@ -181,7 +184,8 @@ fn in_words(tuning: &Tuning, language: Language) -> String {
             tuning.curve.len()
         ),
         format!(
-            "{} machines, {} failures (on {} of them), {:.2} bearing-years, {} configurations tried",
+            "{} machines, {} failures (on {} of them), {:.2} bearing-years, {} configurations \
+             tried",
             tuning.machines,
             tuning.failures,
             tuning.machines_with_failure,
@@ -216,7 +220,8 @@ fn figures(name: &str, point: &CurvePoint) -> Text {
             point.messages
         ),
         format!(
-            "{name}: {} false episodes, {} failures not told, {} of the wanted lead time, {} messages",
+            "{name}: {} false episodes, {} failures not told, {} of the wanted lead time, {} \
+             messages",
             point.false_episodes,
             point.failures_not_told,
             lead("an unknown share"),

@@ -1,7 +1,7 @@
 //! `pdm-agent user`: who may enter the pages and the API, and what they may do there.
 //!
-//! A password comes from the terminal or from a file, never from an argument, which every process of the
-//! machine could read.
+//! A password comes from the terminal or from a file, never from an argument, which every process
+//! of the machine could read.
 
 use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -225,9 +225,9 @@ async fn keeps_an_admin(
         return Ok(());
     }
     let told = anyhow::anyhow!(
-        "{name} is the last administrator who can log in: without one nobody enters /users, /audit and \
-         /removal, from this machine neither. Make another one first (pdm-agent user add NAME --role \
-         admin), or say --even-last"
+        "{name} is the last administrator who can log in: without one nobody enters /users, /audit \
+         and /removal, from this machine neither. Make another one first (pdm-agent user add NAME \
+         --role admin), or say --even-last"
     );
     Err(Failure::new(Exit::Usage, told))
 }

@@ -35,7 +35,8 @@ Examples:
 
 Without PDM_AGENT_CONFIG in the environment each wants --config FILE.
 
-Exit codes: 0 told, 64 wrong arguments, 66 no such event, bearing or gateway, 69 store unavailable, 78 \
+Exit codes: 0 told, 64 wrong arguments, 66 no such event, bearing or gateway, 69 store \
+    unavailable, 78 \
 bad configuration")]
 pub struct Args {
     /// An event's id, SITE/EQUIPMENT/BEARING, SITE/gateway/GATEWAY, SITE/refused-events/GATEWAY,
@@ -96,8 +97,8 @@ async fn of_event(
         let what = if event.is_some() {
             return Ok(vec![format!("{event_id} is stored and waits for its judgement")]);
         } else {
-            "is not stored: it never came, it was refused (pdm-agent gateways list), or it is older than \
-             what is kept"
+            "is not stored: it never came, it was refused (pdm-agent gateways list), or it is \
+             older than what is kept"
         };
         return Err(Failure::new(Exit::NoInput, anyhow::anyhow!("event {event_id} {what}")));
     };
@@ -169,7 +170,7 @@ async fn of_bearing(
     }
     let now = SystemClock.now();
     // notifications of a clock that was ahead are told too
-    let end = now.plus_seconds(10.0 * 365.25 * 86_400.0);
+    let end = now.ten_years_on();
     let written =
         store.pages().notifications(Some(key), end, MESSAGES).await.map_err(failure::store)?;
     let mut messages = Vec::with_capacity(written.len());
@@ -236,7 +237,8 @@ impl Reach {
     }
 }
 
-/// What is said of a bearing whose gateway is silent: it is not measured, and what was told of it goes on.
+/// What is said of a bearing whose gateway is silent: it is not measured, and what was told of it
+/// goes on.
 async fn of_silent_gateway(
     store: &Store,
     settings: &AgentSettings,
@@ -253,14 +255,15 @@ async fn of_silent_gateway(
     let silence = silence.filter(EpisodeRecord::is_open);
     Ok(silence.zip(owner).map(|(silence, gateway)| {
         format!(
-            "gateway          {gateway} is silent since {}: the bearing is not measured, and what was told of it \
-             and not acknowledged goes on",
+            "gateway          {gateway} is silent since {}: the bearing is not measured, and what \
+             was told of it and not acknowledged goes on",
             silence.episode.opened_at
         )
     }))
 }
 
-/// What is said of a gateway that staff was never told of under this name: that it is known, and how it stands.
+/// What is said of a gateway that staff was never told of under this name: that it is known, and
+/// how it stands.
 async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<String>>, Failure> {
     if !is_gateway_level(key.equipment.as_str()) {
         return Ok(None);
@@ -325,7 +328,8 @@ fn episode(record: &EpisodeRecord, reach: Reach, now: Timestamp) -> Vec<String> 
     lines
 }
 
-/// When the next step of a route is told; why it rests where it does. A time that has passed is none to wait for.
+/// When the next step of a route is told; why it rests where it does. A time that has passed is
+/// none to wait for.
 fn next_step(record: &EpisodeRecord, next: Option<Timestamp>, now: Timestamp) -> String {
     let Some(at) = next else { return String::new() };
     let episode = &record.episode;
@@ -369,8 +373,8 @@ fn word(reason: NotificationReason) -> String {
 /// Returns the lines on the deliveries of a message, by channel.
 fn deliveries(rows: &[Delivery]) -> Vec<String> {
     if rows.is_empty() {
-        let none = "no row of it is in the outbox: no channel was to hear it (its level is below theirs), \
-                    its rows are no longer kept, or somebody has deleted them";
+        let none = "no row of it is in the outbox: no channel was to hear it (its level is below \
+                    theirs), its rows are no longer kept, or somebody has deleted them";
         return vec![format!("    {none}")];
     }
     rows.iter().map(delivery).collect()
@@ -384,7 +388,8 @@ fn delivery(one: &Delivery) -> String {
         "delivered" => format!("    {lane:<20} delivered{at}{why}"),
         "given_up" => format!("    {lane:<20} given up{at} after {attempts} tries{why}"),
         "held" => format!(
-            "    {lane:<20} held{at}: above the hour's ceiling (notify.per_recipient_per_hour), told in its summary"
+            "    {lane:<20} held{at}: above the hour's ceiling (notify.per_recipient_per_hour), \
+             told in its summary"
         ),
         _ if *attempts > 0 => {
             format!("    {lane:<20} waits until {due_at}, {attempts} tries failed{why}")

@@ -1,8 +1,9 @@
-//! Changes of a TOML text in place: the bytes of a value are exchanged, lines are put in or taken out, and every
-//! other byte stays, comments, order and line ends among them.
+//! Changes of a TOML text in place: the bytes of a value are exchanged, lines are put in or taken
+//! out, and every other byte stays, comments, order and line ends among them.
 //!
-//! [`toml_edit`] tells where values stand. Invariant: the text that [`changed`] returns has the values that the
-//! change means and no others; a text that is arranged so that this does not come out is refused.
+//! [`toml_edit`] tells where values stand. Invariant: the text that [`changed`] returns has the
+//! values that the change means and no others; a text that is arranged so that this does not come
+//! out is refused.
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! Times of abnormalities by what was measured, and what staff found when it inspected judgements.
 //!
-//! An episode that is over keeps when it was opened and closed by the agent's clock. After an outage, or where a
-//! history is loaded at once, these are days behind the measurements, so begin and end are read from the windows.
+//! An episode that is over keeps when it was opened and closed by the agent's clock. After an
+//! outage, or where a history is loaded at once, these are days behind the measurements, so begin
+//! and end are read from the windows.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,8 @@ const WINDOWS: u32 = 1000;
 /// Reports of a bearing that are read.
 const REPORTS: u32 = 100;
 
-/// Abnormalities whose begin and end are those of windows, as far as the windows that are kept reach.
+/// Abnormalities whose begin and end are those of windows, as far as the windows that are kept
+/// reach.
 pub(super) async fn by_windows(
     store: &Store,
     key: &BearingKey,
@@ -40,8 +42,8 @@ pub(super) async fn by_windows(
     Ok(all)
 }
 
-/// Sets begin and end of one that is over by the windows until its end, oldest first: the last run of them that
-/// are not Normal, and the first Normal one behind it.
+/// Sets begin and end of one that is over by the windows until its end, oldest first: the last run
+/// of them that are not Normal, and the first Normal one behind it.
 fn measure(one: &mut Onset, judged: &[(Timestamp, RiskLevel)]) {
     let is_abnormal = |(_, risk): &&(Timestamp, RiskLevel)| *risk > RiskLevel::Normal;
     let Some(last) = judged.iter().rposition(|row| is_abnormal(&row)) else { return };
@@ -84,7 +86,8 @@ mod tests {
         Timestamp::parse(text).expect("a time")
     }
 
-    /// A backlog that is judged within a minute: the agent's clock opens and closes the episode in that minute.
+    /// A backlog that is judged within a minute: the agent's clock opens and closes the episode in
+    /// that minute.
     #[test]
     fn begin_and_end_of_an_abnormality_are_those_of_its_measurements() {
         let day = |day: u32| at(&format!("2026-10-{day:02}T06:00:00Z"));

@@ -1,14 +1,15 @@
 //! Limits how many questions are answered at once: of all askers, and of one.
 //!
-//! Without the second bound three questions of a viewer to a slow model closed the chat to everybody.
+//! Without the second bound three questions of a viewer to a slow model closed the chat to
+//! everybody.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use pdm_web::talk::Busy;
 
-/// Questions that are answered at once. Chosen: a shift and a program; a model in the plant answers one
-/// after the other anyway.
+/// Questions that are answered at once. Chosen: a shift and a program; a model in the plant answers
+/// one after the other anyway.
 const AT_ONCE: usize = 8;
 /// Questions of one asker among them. Chosen: two open pages.
 const OF_ASKER: usize = 2;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pdm_reasoner::chat::{AlarmRoute, AlarmStep};
-use pdm_routes::{Route, Subject, Table};
+use pdm_routes::{Route, RouteTable, Subject};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -11,7 +11,7 @@ use pdm_store::{Store, StoreError};
 
 /// Returns the names of people and channels: those of the configuration, and those who have
 /// acknowledged standing alarms.
-pub(super) async fn people(store: &Store, table: &Table) -> Result<Vec<String>, StoreError> {
+pub(super) async fn people(store: &Store, table: &RouteTable) -> Result<Vec<String>, StoreError> {
     let mut names: BTreeSet<String> = table.names.clone();
     let rows = store.pages().fleet().await?;
     let alarms = rows.into_iter().filter_map(|row| row.alarm);
@@ -22,7 +22,7 @@ pub(super) async fn people(store: &Store, table: &Table) -> Result<Vec<String>, 
 
 /// The route that takes the alarms of a bearing of this level now, or all routes.
 pub(super) fn routes(
-    table: &Table,
+    table: &RouteTable,
     of: Option<(&BearingKey, RiskLevel)>,
     now: Timestamp,
 ) -> Vec<AlarmRoute> {

@@ -9,7 +9,8 @@ use pdm_shared::time::Timestamp;
 use pdm_store::{EpisodeRecord, Store, StoreError};
 use pdm_web::plant::WindowRow;
 
-/// Windows that are read back to the begin of a standstill or of a dead sensor. Chosen: two weeks of one an hour.
+/// Windows that are read back to the begin of a standstill or of a dead sensor. Chosen: two weeks
+/// of one an hour.
 const BACK: u32 = 336;
 /// Windows in which an earlier judgement is looked for. Chosen: six weeks of one an hour.
 const EARLIER: u32 = 1000;
@@ -20,7 +21,7 @@ pub(super) async fn watch_of(
     key: &BearingKey,
     now: Timestamp,
 ) -> Result<Watch, StoreError> {
-    let until = far_after(now);
+    let until = now.ten_years_on();
     let last = store.pages().windows(key, until, 1).await?;
     let Some(last) = last.last().filter(|last| !is_judgeable(last)) else {
         return Ok(Watch::Judged);
@@ -43,11 +44,6 @@ const fn is_judgeable(row: &WindowRow) -> bool {
     row.running && row.valid
 }
 
-/// Far enough ahead for a gateway's fast clock.
-pub(super) fn far_after(now: Timestamp) -> Timestamp {
-    now.plus_seconds(10.0 * 365.25 * 86_400.0)
-}
-
 /// A window as a question for a day is answered.
 pub(super) const fn window_of(row: &WindowRow) -> MeasuredWindow {
     MeasuredWindow {
@@ -67,7 +63,7 @@ pub(super) async fn earlier_grounds(
     least: RiskLevel,
     now: Timestamp,
 ) -> Result<Option<EarlierGrounds>, StoreError> {
-    let rows = store.pages().windows(key, far_after(now), EARLIER).await?;
+    let rows = store.pages().windows(key, now.ten_years_on(), EARLIER).await?;
     let of_level = |row: &&WindowRow| row.risk_level.is_some_and(|risk| risk >= least);
     // a window that could not be judged keeps the risk of before, and has no grounds of its own
     let judged = rows.iter().rev().filter(|row| is_judgeable(row)).find(of_level);
@@ -90,8 +86,8 @@ pub(super) fn began_at(record: &EpisodeRecord) -> Timestamp {
     }
 }
 
-/// The levels that an episode has reached, each with the window with which staff was first told of it; lowest first.
-/// A level of a bearing that is told with another's alarm has none.
+/// The levels that an episode has reached, each with the window with which staff was first told of
+/// it; lowest first. A level of a bearing that is told with another's alarm has none.
 pub(super) fn levels_reached(record: &EpisodeRecord) -> Vec<(RiskLevel, Timestamp)> {
     let levels = record.episode.course.levels.iter();
     levels.filter_map(|(level, of)| Some((*level, *of.tellings.first()?))).collect()

@@ -15,9 +15,11 @@ use crate::captures::Captures;
 use crate::workflow::documents::{DocumentError, DocumentOutcome, Documents, Written};
 use crate::workflow::state::State;
 
-/// How long one look-up for a document may take: the alarm has named the documents by then. Chosen: three look-ups for the two documents of an alarm, together 1.5 s.
+/// How long one look-up for a document may take: the alarm has named the documents by then. Chosen:
+/// three look-ups for the two documents of an alarm, together 1.5 s.
 const LOOK_UP: Duration = Duration::from_millis(500);
-/// How long the picture of a waveform may take. Chosen: 60 s at 51.2 kHz are drawn within 2 s on a small server.
+/// How long the picture of a waveform may take. Chosen: 60 s at 51.2 kHz are drawn within 2 s on a
+/// small server.
 const DRAWING: Duration = Duration::from_secs(5);
 
 /// Writes the documents of a run into the configured folder.
@@ -89,7 +91,8 @@ impl Writer {
         if !written.ungrounded.is_empty() {
             let count = written.ungrounded.len() as u64;
             metrics::counter!("pdm_agent_ungrounded_figures_total").increment(count);
-            tracing::error!(figures = ?written.ungrounded, "figures without a source in a document");
+            tracing::error!(figures = ?written.ungrounded, "figures without a source in a \
+                document");
         }
         let files = written.files.iter();
         let files = files.map(|file| Written { kind, place: self.settings.place(file) });

@@ -22,7 +22,8 @@ pub(super) async fn article(
     Ok(Some(Article { row: row(first), sections: sections.collect() }))
 }
 
-/// The documents that answer a question, the best first; the agent's own judgements are not among them.
+/// The documents that answer a question, the best first; the agent's own judgements are not among
+/// them.
 pub(super) async fn search(
     knowledge: &Knowledge,
     words: &str,

@@ -1,9 +1,11 @@
 //! `PUT /api/v1/captures/{capture_id}`: a gateway sends a captured waveform, its document first
-//! (`application/json`), then its file in parts (`audio/wav` with `Content-Range: bytes 0-262143/1331556`).
+//! (`application/json`), then its file in parts (`audio/wav` with `Content-Range: bytes
+//! 0-262143/1331556`).
 //!
-//! Every answer but a refusal is `{"have": 262144, "bytes": 1331556, "complete": false}`: the next part begins at
-//! `have`, after whatever end of either program. The document sent again tells the same, so it is how a gateway goes
-//! on. A gateway says who it is by its own token (`[[gateways]] token`), which opens nothing else here.
+//! Every answer but a refusal is `{"have": 262144, "bytes": 1331556, "complete": false}`: the next
+//! part begins at `have`, after whatever end of either program. The document sent again tells the
+//! same, so it is how a gateway goes on. A gateway says who it is by its own token (`[[gateways]]
+//! token`), which opens nothing else here.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::put;
 use axum::{Json, Router};
-use pdm_service::http::callers::{Asked, Callers, Identity, Role};
+use pdm_service::http::callers::{CallerAnswer, Callers, Identity, Role};
 use pdm_service::http::guard::{Access, AccessError, LEAST_TOKEN};
 use pdm_service::http::server::{self, Peer};
 use pdm_service::secret::{LiveSecret, SecretError};
@@ -70,7 +72,8 @@ impl Tokens {
         Ok(Self(tokens))
     }
 
-    /// The gateway with a token. Digests are compared, so that the time tells nothing of a wrong one.
+    /// The gateway with a token. Digests are compared, so that the time tells nothing of a wrong
+    /// one.
     fn gateway(&self, token: &str) -> Option<GatewayKey> {
         let given = token_digest(token);
         let is_long =
@@ -82,11 +85,11 @@ impl Tokens {
 }
 
 impl Callers for Tokens {
-    fn exist(&self) -> Asked<'_, bool> {
+    fn exist(&self) -> CallerAnswer<'_, bool> {
         Box::pin(async { Ok(true) })
     }
 
-    fn of_token<'a>(&'a self, token: &'a str) -> Asked<'a, Option<Identity>> {
+    fn of_token<'a>(&'a self, token: &'a str) -> CallerAnswer<'a, Option<Identity>> {
         Box::pin(async move {
             let named =
                 |gateway: GatewayKey| Identity { name: gateway.to_string(), role: Role::Viewer };
@@ -114,7 +117,8 @@ struct Desk {
 /// The route. Tokens that cannot be read any more, which a start has read, let nobody in.
 pub(crate) fn router(captures: Option<Captures>, owners: &BearingOwners) -> Router {
     let tokens = Tokens::open(owners).unwrap_or_else(|error| {
-        tracing::error!(error = %pdm_service::error_chain::error_chain(&error), "no gateway can send waveforms");
+        tracing::error!(error = %pdm_service::error_chain::error_chain(&error), "no gateway can \
+            send waveforms");
         Tokens(Vec::new())
     });
     let tokens = Arc::new(tokens);
@@ -170,7 +174,8 @@ async fn take(State(desk): State<Desk>, Path(id): Path<String>, request: Request
             Ok(text) => captures.begin(&gateway, id, &text).await,
             Err(_too_large) => {
                 let told = format!(
-                    "a document has at most {MAX_DOCUMENT_BYTES} bytes; a part of the file needs Content-Range"
+                    "a document has at most {MAX_DOCUMENT_BYTES} bytes; a part of the file needs \
+                     Content-Range"
                 );
                 return self::told(StatusCode::PAYLOAD_TOO_LARGE, "large", &told);
             }
@@ -199,7 +204,8 @@ fn refused(refusal: &Refusal) -> Response {
     };
     let (have, bytes) =
         (refusal.state.map(|state| state.have), refusal.state.map(|state| state.bytes));
-    let body = json!({ "error": refusal.told, "cause": refusal.cause.as_str(), "have": have, "bytes": bytes });
+    let body = json!({ "error": refusal.told, "cause": refusal.cause.as_str(), "have": have,
+        "bytes": bytes });
     (status, Json(body)).into_response()
 }
 

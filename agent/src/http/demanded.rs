@@ -1,4 +1,5 @@
-//! Demands of people for waveforms: they leave by the outbox, on the topic that staff has at the broker too.
+//! Demands of people for waveforms: they leave by the outbox, on the topic that staff has at the
+//! broker too.
 
 use pdm_shared::capture::{CAPTURE_DEMAND_SCHEMA, CaptureDemand};
 use pdm_shared::id::{BearingKey, EventId};

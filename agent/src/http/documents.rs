@@ -1,7 +1,7 @@
 //! Report and work order of a judgement, read for the pages.
 //!
-//! Invariant: the place of a file is made from a stored event. The text of a request only chooses among the
-//! names of that event, so no request reaches another file.
+//! Invariant: the place of a file is made from a stored event. The text of a request only chooses
+//! among the names of that event, so no request reaches another file.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ use pdm_store::{Store, StoreError};
 use pdm_web::plant::{DocumentFile, DocumentKind, DocumentRow, WorkSheet};
 use uuid::Uuid;
 
-/// Most bytes of a document that is served. Chosen: twenty times the largest report of the examples.
+/// Most bytes of a document that is served. Chosen: twenty times the largest report of the
+/// examples.
 const MOST_BYTES: u64 = 20_000_000;
 
 /// The time of a name with its hyphen: `20261121T051021Z-`.

@@ -1,6 +1,6 @@
 //! Tells who is on duty by the configured rotas, for the page of duty.
 
-use pdm_routes::{Rota, Table};
+use pdm_routes::{Rota, RouteTable};
 use pdm_shared::time::Timestamp;
 use pdm_web::plant::{DutyGap, DutyOverride, DutyRow};
 
@@ -10,11 +10,11 @@ const DAYS: u32 = 14;
 const BEYOND: u32 = 7;
 
 /// The rotas of a table at a time.
-pub(super) fn rows(table: &Table, now: Timestamp) -> Vec<DutyRow> {
+pub(super) fn rows(table: &RouteTable, now: Timestamp) -> Vec<DutyRow> {
     table.rotas.iter().map(|rota| row(table, rota, now)).collect()
 }
 
-fn row(table: &Table, rota: &Rota, now: Timestamp) -> DutyRow {
+fn row(table: &RouteTable, rota: &Rota, now: Timestamp) -> DutyRow {
     let zone = rota.zone.unwrap_or(table.zone);
     let on = |at: Timestamp| rota.on_duty(table.zone, at);
     let current = on(now);
@@ -45,10 +45,10 @@ fn row(table: &Table, rota: &Rota, now: Timestamp) -> DutyRow {
 mod tests {
     use super::*;
 
-    fn rota(text: &str) -> Table {
+    fn rota(text: &str) -> RouteTable {
         let rota: Rota = toml::from_str(text).expect("a rota");
         let zone = serde_json::from_value("Asia/Seoul".into()).expect("a zone");
-        Table { zone, rotas: vec![rota], ..Table::default() }
+        RouteTable { zone, rotas: vec![rota], ..RouteTable::default() }
     }
 
     /// Kim by day and Lee by night, nobody on Sunday night, Park for Kim on Friday.
@@ -59,7 +59,8 @@ mod tests {
              [[shift]]\nfrom = \"07:00\"\nto = \"19:00\"\nwho = [\"kim\"]\n\
              [[shift]]\ndays = [\"mon\", \"tue\", \"wed\", \"thu\", \"fri\", \"sat\"]\n\
              from = \"19:00\"\nto = \"07:00\"\nwho = [\"lee\"]\n\
-             [[override]]\nfrom = \"2026-11-27T07:00\"\nto = \"2026-11-27T19:00\"\nwho = [\"park\"]\n",
+             [[override]]\nfrom = \"2026-11-27T07:00\"\nto = \"2026-11-27T19:00\"\nwho = \
+             [\"park\"]\n",
         );
         let at = |text: &str| Timestamp::parse(text).expect("a time");
         // Thursday 18:30:20 in Seoul

@@ -1,11 +1,12 @@
 //! `/livez`, `/readyz` and `/healthz`, for everybody.
 //!
-//! `/livez` answers while the process works: whoever restarts an agent asks this, because an agent that
-//! waits for its database is no better after a restart, and would not tell staff that it is blind.
-//! `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else 503 with the
-//! cause and what to do. `/healthz` says `degraded` with 200 where something is wrong that the agent works
-//! on with: a gateway whose events are refused, that is in trouble, or whose name two use; a way to staff that
-//! delivers nothing; a configuration that was read again and is refused.
+//! `/livez` answers while the process works: whoever restarts an agent asks this, because an agent
+//! that waits for its database is no better after a restart, and would not tell staff that it is
+//! blind. `/readyz` and `/healthz` answer 200 while rows are written and events are judged, else
+//! 503 with the cause and what to do. `/healthz` says `degraded` with 200 where something is wrong
+//! that the agent works on with: a gateway whose events are refused, that is in trouble, or whose
+//! name two use; a way to staff that delivers nothing; a configuration that was read again and is
+//! refused.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::ANSWER;
-use super::door::DoorError;
+use super::bound::ServerError;
 use crate::progress::Progress;
 use crate::settings::HttpSettings;
 use crate::vitals::{Blindness, Vitals};
@@ -51,21 +52,22 @@ pub(super) fn routes(health: Health) -> Router {
         .with_state(health)
 }
 
-/// Binds the configured address and serves health alone until `stop`, for an agent without its store.
+/// Binds the configured address and serves health alone until `stop`, for an agent without its
+/// store.
 ///
 /// # Errors
-/// [`DoorError`] if the address cannot be bound or its certificate cannot be read.
+/// [`ServerError`] if the address cannot be bound or its certificate cannot be read.
 pub(crate) async fn serve_alone(
     settings: &HttpSettings,
     vitals: Vitals,
     stop: CancellationToken,
-) -> Result<impl Future<Output = ()> + use<>, DoorError> {
+) -> Result<impl Future<Output = ()> + use<>, ServerError> {
     let mut bound = None;
     if let Some(listen) = settings.listen {
         let tls = settings.tls.clone().map(Tls::open).transpose()?;
         let terms = ServerTerms { connections: CONNECTIONS, tls: tls.map(Arc::new) };
         let listener = TcpListener::bind(listen).await;
-        bound = Some((terms, listener.map_err(|source| DoorError::Bind { listen, source })?));
+        bound = Some((terms, listener.map_err(|source| ServerError::Bind { listen, source })?));
     }
     Ok(async move {
         match bound {

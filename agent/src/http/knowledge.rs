@@ -38,7 +38,7 @@ const OF_CALLER: usize = 2;
 
 /// The query of the address.
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct KnowledgeQuery {
     name: String,
     #[serde(default)]
     collection: Option<String>,
@@ -111,8 +111,8 @@ impl Uploads {
         Some(OnTheWay { callers: Arc::clone(&self.callers), caller })
     }
 
-    /// Room for an upload of a caller; waits until so many bytes may come. A body that comes slowly holds its
-    /// own bytes and no turn.
+    /// Room for an upload of a caller; waits until so many bytes may come. A body that comes slowly
+    /// holds its own bytes and no turn.
     pub(super) async fn place(&self, caller: String, bytes: u64) -> Result<Place, NoPlace> {
         let counted = self.counted(caller).ok_or(NoPlace::Share)?;
         let kib = u32::try_from(bytes / 1024 + 1).unwrap_or(ON_THE_WAY_KIB).min(ON_THE_WAY_KIB);
@@ -120,7 +120,8 @@ impl Uploads {
         Ok(Place { _caller: counted, _room: room.map_err(|_closed| NoPlace::Stops)? })
     }
 
-    /// Reads a document and keeps it, in its turn; `None` if the agent stops. The upload stands in the log.
+    /// Reads a document and keeps it, in its turn; `None` if the agent stops. The upload stands in
+    /// the log.
     pub(super) async fn ingest(
         &self,
         by: (&str, &str),
@@ -152,7 +153,7 @@ pub(crate) fn router(uploads: Uploads, access: &Access, acts: Acts) -> Router {
 async fn take(
     State((uploads, acts)): State<(Uploads, Acts)>,
     Extension(caller): Extension<Caller>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<KnowledgeQuery>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {

@@ -1,5 +1,5 @@
-//! The documents of the knowledge base for the page that changes them, under the limits of the route for
-//! programs.
+//! The documents of the knowledge base for the page that changes them, under the limits of the
+//! route for programs.
 
 use std::collections::BTreeMap;
 

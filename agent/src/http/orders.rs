@@ -1,5 +1,5 @@
-//! The work order of a judgement for its page: what the written document says, or, where none was written, what
-//! it would say. Both come from `pdm-report`, so a page tells nothing by itself.
+//! The work order of a judgement for its page: what the written document says, or, where none was
+//! written, what it would say. Both come from `pdm-report`, so a page tells nothing by itself.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,8 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// The order of a judgement; `None` where it asks for none, or where its event is no longer kept.
+    /// The order of a judgement; `None` where it asks for none, or where its event is no longer
+    /// kept.
     pub(super) async fn sheet(
         &self,
         store: &Store,
@@ -51,7 +52,8 @@ impl Orders {
         sheet.map(Some).map_err(|error| PlantError::Unreadable(error.to_string()))
     }
 
-    /// A knowledge base that does not answer leaves the order without a procedure, as in the document.
+    /// A knowledge base that does not answer leaves the order without a procedure, as in the
+    /// document.
     async fn case(
         &self,
         store: &Store,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pdm_routes::Table;
+use pdm_routes::RouteTable;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
 use pdm_shared::diagnosis::Diagnosis;
@@ -22,7 +22,7 @@ use pdm_web::plant::{
     Acknowledged, Acknowledgement, Article, ArticleRow, BearingRow, CaptureAsked, CaptureDemandRow,
     CaptureDemanded, CaptureDrawn, CaptureFound, CaptureNpy, CaptureRow, ChangeRequest, Changed,
     ChannelRow, DocumentFile, DocumentRow, DutyRow, EpisodeDetail, EpisodeFilter, GatewayRow,
-    MachineAround, MachinePlaces, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Place, Plant,
+    ListPlace, MachineAround, MachinePlaces, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Plant,
     PlantError, RefusedRow, Remark, ReportRow, ShelfEnd, ShelfRequest, Shelved, WindowRow,
     Withdrawn, WorkRow, WorkSheet,
 };
@@ -62,7 +62,7 @@ pub(crate) struct StoredPlant {
     /// `None` if none is.
     pub(crate) repeats: Option<(RiskLevel, f64)>,
     /// The plant's clock, and who is on duty when.
-    pub(crate) table: Arc<Table>,
+    pub(crate) table: Arc<RouteTable>,
 }
 
 pub(super) fn away(error: StoreError) -> PlantError {
@@ -72,11 +72,11 @@ pub(super) fn away(error: StoreError) -> PlantError {
 impl StoredPlant {
     /// The time from which on everything is read: far enough ahead for a clock that was ahead.
     fn end(&self) -> Timestamp {
-        self.clock.now().plus_seconds(10.0 * 365.25 * 86_400.0)
+        self.clock.now().ten_years_on()
     }
 
-    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most, and what
-    /// lies beyond was measured by a wrong clock.
+    /// The time up to which windows are the bearing's last ones: `intake.ahead_s` is a day at most,
+    /// and what lies beyond was measured by a wrong clock.
     fn last(&self) -> Timestamp {
         self.clock.now().plus_seconds(86_400.0)
     }
@@ -192,7 +192,7 @@ impl Plant for StoredPlant {
     async fn episodes(
         &self,
         filter: EpisodeFilter,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<EpisodeDetail>, PlantError> {
         let page = self.store.desk().episode_page(filter, before, limit).await?;
@@ -228,7 +228,7 @@ impl Plant for StoredPlant {
     async fn work(
         &self,
         is_open: bool,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<WorkRow>, PlantError> {
         Ok(self.store.desk().work_page(is_open, before, limit).await?)

@@ -4,7 +4,8 @@ use pdm_shared::id::BearingKey;
 use pdm_store::{EpisodeRecord, GatewayState};
 use pdm_web::plant::{BearingRow, EpisodeAlarm, EpisodeDetail, GatewayRow};
 
-/// An episode with what staff was told of it; `row`: the bearing as it stands, for the title of an open one.
+/// An episode with what staff was told of it; `row`: the bearing as it stands, for the title of an
+/// open one.
 pub(super) fn detail_of(
     (key, record): (BearingKey, EpisodeRecord),
     row: Option<&BearingRow>,

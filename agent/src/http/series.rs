@@ -1,8 +1,9 @@
 //! `POST /series`: values of measuring stations from other programs.
 //!
-//! The body is JSON: `{"values": [{"station_id": 101, "element": "SO2", "at": "2026-11-01 00:00:00",
-//! "value": 0.006}]}`; a value of null is missing. All values are stored or none. 400 names the wrong
-//! value, 413 the body is too large, 503 the store is away. Every request needs the token.
+//! The body is JSON: `{"values": [{"station_id": 101, "element": "SO2", "at": "2026-11-01
+//! 00:00:00", "value": 0.006}]}`; a value of null is missing. All values are stored or none. 400
+//! names the wrong value, 413 the body is too large, 503 the store is away. Every request needs the
+//! token.
 
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Extension, State};

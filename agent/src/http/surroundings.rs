@@ -77,8 +77,8 @@ pub(super) async fn sites_of_id(store: &Store, equipment: &str) -> Result<Vec<St
     Ok(sites.iter().map(ToString::to_string).collect())
 }
 
-/// The names and lines of all machines by `site/machine`, and the designations of bearings by their names,
-/// for lists. A machine whose site is not clear is left out.
+/// The names and lines of all machines by `site/machine`, and the designations of bearings by their
+/// names, for lists. A machine whose site is not clear is left out.
 ///
 /// # Errors
 /// [`StoreError`] if the store does not answer.

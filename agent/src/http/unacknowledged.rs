@@ -1,4 +1,5 @@
-//! Takes an acknowledgement back: the alarm stands as if nobody had acknowledged it, and is told on.
+//! Takes an acknowledgement back: the alarm stands as if nobody had acknowledged it, and is told
+//! on.
 
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::id::BearingKey;
@@ -9,8 +10,8 @@ use uuid::Uuid;
 use super::plant::{StoredPlant, away};
 use crate::intake::parse::episode_topic;
 
-/// Takes the acknowledgement of an episode back that is not older than [`UNDO_S`]. The route goes on at its next
-/// step; repetitions begin anew.
+/// Takes the acknowledgement of an episode back that is not older than [`UNDO_S`]. The route goes
+/// on at its next step; repetitions begin anew.
 pub(super) async fn take_back(
     plant: &StoredPlant,
     key: &BearingKey,

@@ -12,8 +12,9 @@ use crate::mqtt::sender::Sender;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Events of one gateway that are put off within a minute before staff is told. Chosen: an edge that comes
-/// back sends what it has kept, and is over its share for seconds; an hour of windows every second is more.
+/// Events of one gateway that are put off within a minute before staff is told. Chosen: an edge
+/// that comes back sends what it has kept, and is over its share for seconds; an hour of windows
+/// every second is more.
 const TOLD_FROM: u64 = 3000;
 
 /// The events put off in the present minute, by sender. Bounded by what [`crate::mqtt::PutOff`]

@@ -20,8 +20,8 @@ pub(super) fn stored(stored: &Stored) {
     }
 }
 
-/// An event that does not come from the gateway that it names, or is not that gateway's. Told once for
-/// each cause, gateway and bearing.
+/// An event that does not come from the gateway that it names, or is not that gateway's. Told once
+/// for each cause, gateway and bearing.
 pub(super) fn event_refused(refusal: &Refusal) {
     tracing::error!(
         cause = refusal.cause.as_str(), gateway = %refusal.gateway, bearing = %refusal.bearing,
@@ -48,13 +48,14 @@ pub(super) fn refusal_not_kept() {
     metrics::counter!("pdm_agent_refusals_not_kept_total").increment(1);
 }
 
-/// Messages of a sender are refused in such numbers that they are no longer kept; told once a minute.
+/// Messages of a sender are refused in such numbers that they are no longer kept; told once a
+/// minute.
 pub(super) fn sender_over_refusals(sender: &Sender, quota: &QuotaSettings) {
     tracing::warn!(
         %sender,
         refused_per_minute = quota.refused_per_minute,
-        "so many messages of this sender are refused that further ones of this minute are counted and not \
-         kept (intake.quota)"
+        "so many messages of this sender are refused that further ones of this minute are counted \
+         and not kept (intake.quota)"
     );
 }
 
@@ -63,8 +64,8 @@ pub(super) fn sender_above_share(sender: &Sender, events: u64) {
     tracing::warn!(
         %sender,
         events,
-        "sends more than the agent can store beside the other gateways, its events are put off and asked \
-         for again"
+        "sends more than the agent can store beside the other gateways, its events are put off and \
+         asked for again"
     );
 }
 
@@ -80,7 +81,8 @@ pub(super) fn sender_over_quota(sender: &Sender, quota: &QuotaSettings) {
 
 /// The store did not tell which gateways it knows.
 pub(super) fn gateways_unknown(error: &StoreError) {
-    tracing::warn!(%error, "the known gateways cannot be read, shares are held to once several have sent");
+    tracing::warn!(%error, "the known gateways cannot be read, shares are held to once several \
+        have sent");
 }
 
 /// The store did not take a batch; the batch is tried again.
@@ -115,7 +117,8 @@ pub(super) fn confirmed_events_gone(gateway: &GatewayKey, [first, last]: [u64; 2
         .increment(last.saturating_sub(first) + 1);
     tracing::error!(
         %gateway, first, last,
-        "the store lacks events that it had confirmed: a server that was behind took over, or a backup was put back"
+        "the store lacks events that it had confirmed: a server that was behind took over, or a \
+         backup was put back"
     );
 }
 
@@ -134,8 +137,8 @@ pub(super) fn status_troubled() {
     metrics::counter!("pdm_agent_gateway_troubles_total").increment(1);
 }
 
-/// A gateway says that it cannot keep its events. Told again where its words have changed, at most once a
-/// minute.
+/// A gateway says that it cannot keep its events. Told again where its words have changed, at most
+/// once a minute.
 pub(super) fn gateway_troubled(site: &SiteId, gateway: &GatewayId, trouble: &str) {
     tracing::error!(%site, %gateway, trouble, "gateway is in trouble");
 }
@@ -166,11 +169,13 @@ pub(super) fn strangers_not_kept(statuses: u64) {
 
 /// A gateway sends events that lie ahead of the clock.
 pub(super) fn gateway_ahead(gateway: &GatewayKey, by_s: f64) {
-    tracing::warn!(%gateway, by_s, "events of this gateway lie ahead of the agent's clock: one of both clocks is wrong");
+    tracing::warn!(%gateway, by_s, "events of this gateway lie ahead of the agent's clock: one of \
+        both clocks is wrong");
 }
 
 /// Live events of a gateway lie behind the clock for long.
 pub(super) fn gateway_behind(gateway: &GatewayKey, by_s: f64) {
     metrics::counter!("pdm_agent_gateways_behind_total").increment(1);
-    tracing::warn!(%gateway, by_s, "live events of a gateway lie behind the agent's clock: check its time service");
+    tracing::warn!(%gateway, by_s, "live events of a gateway lie behind the agent's clock: check \
+        its time service");
 }

@@ -52,7 +52,8 @@ fn unread_event(prefix: &Prefix, topic: &str, payload: &[u8]) -> Option<UnreadEv
     is_machine.then(|| UnreadEvent { bearing, of_topic, of_text: gateway_in(payload) })
 }
 
-/// The gateway that a text names which is not to be read as a whole: it may be cut, or of another version.
+/// The gateway that a text names which is not to be read as a whole: it may be cut, or of another
+/// version.
 fn gateway_in(payload: &[u8]) -> Option<GatewayId> {
     let text = String::from_utf8_lossy(payload);
     let (_, behind) = text.split_once("\"gateway_id\"")?;
@@ -114,8 +115,8 @@ fn read(
     }
 }
 
-/// Refuses an acknowledgement, a shelf or a follow-up that the broker kept: it comes again at every connection,
-/// and would silence alarms, or close work, that came after it.
+/// Refuses an acknowledgement, a shelf or a follow-up that the broker kept: it comes again at every
+/// connection, and would silence alarms, or close work, that came after it.
 fn not_retained(incoming: Incoming, is_retained: bool) -> Result<Incoming, String> {
     let what = match &incoming {
         Incoming::Ack { .. } => "acknowledgement",
@@ -169,8 +170,8 @@ fn event(
     Ok(Incoming::Event { event: Box::new(event), payload, proven })
 }
 
-/// The text of an event as the store keeps it: as received. One with spectra has no blanks between its fields,
-/// because the store finds it by them, so a writer's own blanks are taken out.
+/// The text of an event as the store keeps it: as received. One with spectra has no blanks between
+/// its fields, because the store finds it by them, so a writer's own blanks are taken out.
 fn stored_text(text: &str, event: &Event) -> Result<String, String> {
     if event.spectra.is_none() || text.contains("\"spectra\":{") {
         return Ok(text.to_owned());
@@ -422,13 +423,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_message_makes_it_panic(topic in "\\PC{0,60}", payload in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn no_message_makes_it_panic(topic in "\\PC{0,60}",
+            payload in prop::collection::vec(any::<u8>(), 0..300)) {
             let _incoming = read(&topic, &payload);
             let _incoming = read("pdm/v1/s/e/b/event", &payload);
         }
 
         #[test]
-        fn a_damaged_event_is_taken_or_refused_never_a_panic(at in 0_usize..3000, byte in any::<u8>()) {
+        fn a_damaged_event_is_taken_or_refused_never_a_panic(at in 0_usize..3000,
+            byte in any::<u8>()) {
             let mut payload = EVENT.as_bytes().to_vec();
             let at = at % payload.len();
             payload[at] = byte;

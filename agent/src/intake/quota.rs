@@ -1,12 +1,12 @@
 //! The number of messages that one sender may send in a minute.
 //!
-//! An event above the quota is put off, not refused: it is acknowledged to the broker and not stored, so
-//! its number stays missing in the gateway's receipt and the edge, which keeps every event until a receipt
-//! covers it, sends it again. Holding the message back instead would take room in the receive maximum,
-//! which all gateways share. Events under a topic that names the gateway have a count of their own, so
-//! that forged ones elsewhere cannot use it up. Refused messages count as events do; only a limited
-//! number of them is kept as dead letters, because each costs the store more than an event and
-//! nobody needs the thousandth.
+//! An event above the quota is put off, not refused: it is acknowledged to the broker and not
+//! stored, so its number stays missing in the gateway's receipt and the edge, which keeps every
+//! event until a receipt covers it, sends it again. Holding the message back instead would take
+//! room in the receive maximum, which all gateways share. Events under a topic that names the
+//! gateway have a count of their own, so that forged ones elsewhere cannot use it up. Refused
+//! messages count as events do; only a limited number of them is kept as dead letters, because each
+//! costs the store more than an event and nobody needs the thousandth.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,11 +19,11 @@ use crate::settings::QuotaSettings;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Statuses of a gateway in a minute; further ones are counted and not stored. Chosen: an edge says how it does
-/// once a minute and at each change of it.
+/// Statuses of a gateway in a minute; further ones are counted and not stored. Chosen: an edge says
+/// how it does once a minute and at each change of it.
 const STATUSES: u64 = 120;
-/// Statuses in a minute of all gateways together of which no event was stored. Chosen: a plant of some hundred
-/// gateways at its first start.
+/// Statuses in a minute of all gateways together of which no event was stored. Chosen: a plant of
+/// some hundred gateways at its first start.
 const STATUSES_OF_STRANGERS: u64 = 600;
 
 /// Senders that are counted at once, some 200 bytes each. Events that name further ones are put
@@ -90,7 +90,8 @@ impl Quotas {
         false
     }
 
-    /// Counts one status; false if it is not stored. A gateway says all of it again within a minute.
+    /// Counts one status; false if it is not stored. A gateway says all of it again within a
+    /// minute.
     pub(super) fn keeps_status(&mut self, sender: &Sender, now: Instant) -> bool {
         let is_of_many = *sender == Sender::Strangers;
         let most = if is_of_many { STATUSES_OF_STRANGERS } else { STATUSES };

@@ -1,8 +1,9 @@
 //! Receipts: tell each gateway which events it may forget and which it must send again; published
 //! retained after the commit.
 //!
-//! A gateway gets at most one receipt an interval, or one as soon as enough events have come. A receipt
-//! needs no outbox: it is made of the store's state, so the next one tells all that a lost one told.
+//! A gateway gets at most one receipt an interval, or one as soon as enough events have come. A
+//! receipt needs no outbox: it is made of the store's state, so the next one tells all that a lost
+//! one told.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,13 +30,13 @@ const PUBLISH: Duration = Duration::from_secs(5);
 /// The gateways that are owed a receipt, each with the number of events since its last one. The map
 /// is bounded by the number of gateways.
 #[derive(Debug, Default)]
-pub(crate) struct Owed {
+pub(crate) struct OwedReceipts {
     gateways: Mutex<BTreeMap<GatewayKey, u64>>,
     many: Notify,
     all: Notify,
 }
 
-impl Owed {
+impl OwedReceipts {
     /// Adds events of a gateway; wakes the task when there are at least `many`.
     pub(super) fn add(&self, gateway: &GatewayKey, events: u64, many: u64) {
         let mut gateways = self.gateways.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,15 +61,15 @@ impl Owed {
 /// Publishes receipts.
 #[derive(Debug)]
 pub(crate) struct Receipts {
-    pub(crate) owed: Arc<Owed>,
+    pub(crate) owed: Arc<OwedReceipts>,
     pub(crate) store: GatewayStore,
     pub(crate) clock: SharedClock,
     pub(crate) prefix: Prefix,
     pub(crate) publisher: Publisher,
     pub(crate) after: Duration,
     pub(crate) gap_lost_after: Duration,
-    /// Tells the time only when the clock may be trusted with an age, which is not shortly after the start
-    /// or after a jump: a clock that was set ahead must not count gaps as lost.
+    /// Tells the time only when the clock may be trusted with an age, which is not shortly after
+    /// the start or after a jump: a clock that was set ahead must not count gaps as lost.
     pub(crate) patience: Patience,
     pub(crate) remarks: Remarks,
     /// The count of each gateway and the highest number of it that this run has confirmed.
@@ -93,9 +94,10 @@ impl Confirmed {
 }
 
 impl Receipts {
-    /// Publishes receipts until `stop`, then those that are still owed: the intake has ended by then, so
-    /// the last receipt covers everything stored. `connected` changes at every connection; a broker
-    /// that was restarted may have lost its retained messages, so every gateway is owed a receipt then.
+    /// Publishes receipts until `stop`, then those that are still owed: the intake has ended by
+    /// then, so the last receipt covers everything stored. `connected` changes at every connection;
+    /// a broker that was restarted may have lost its retained messages, so every gateway is owed a
+    /// receipt then.
     pub(crate) async fn run(
         mut self,
         mut connected: watch::Receiver<u64>,
@@ -215,7 +217,8 @@ mod tests {
         }
     }
 
-    /// R-AGENT-10: a standby that was seconds behind took over; what had been confirmed was gone, with a Critical in it.
+    /// R-AGENT-10: a standby that was seconds behind took over; what had been confirmed was gone,
+    /// with a Critical in it.
     #[test]
     fn a_count_below_what_was_confirmed_names_the_events_that_are_gone() {
         let (mut confirmed, site) = (Confirmed::default(), "ulsan-1".parse().expect("name"));

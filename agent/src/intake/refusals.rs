@@ -17,15 +17,17 @@ use super::log;
 /// Refusals that are remembered, some 300 bytes each; then all are forgotten and told once more.
 const REMEMBERED: usize = 4096;
 
-/// Bearings of one gateway that are looked at; further ones are in the alarm of refused events alone.
+/// Bearings of one gateway that are looked at; further ones are in the alarm of refused events
+/// alone.
 const LOOKED_AT: usize = 500;
 /// Gateways whose refused bearings are looked at.
 const GATEWAYS: usize = 100;
-/// The shortest time between two messages about one gateway. Chosen: as for the alarm of refused events.
+/// The shortest time between two messages about one gateway. Chosen: as for the alarm of refused
+/// events.
 const AGAIN: Duration = Duration::from_mins(5);
 
-/// New bearings that are refused because their gateway has brought too many, judged by the rules alone: a Critical
-/// among them is no less one.
+/// New bearings that are refused because their gateway has brought too many, judged by the rules
+/// alone: a Critical among them is no less one.
 #[derive(Debug, Default)]
 pub(super) struct RefusedAlarms(BTreeMap<GatewayKey, OfGateway>);
 
@@ -39,7 +41,8 @@ struct OfGateway {
 }
 
 impl RefusedAlarms {
-    /// Judges the refused events of a batch; the gateways whose Critical bearings staff is to hear of now.
+    /// Judges the refused events of a batch; the gateways whose Critical bearings staff is to hear
+    /// of now.
     pub(super) fn note(
         &mut self,
         batch: &[Incoming],
@@ -99,13 +102,13 @@ impl OfGateway {
 
 /// The refusals that have been told since the start.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ToldRefusals {
     events: BTreeSet<(RefusalCause, GatewayKey, BearingKey)>,
     /// Topics of other messages that were refused.
     topics: BTreeSet<String>,
 }
 
-impl Told {
+impl ToldRefusals {
     /// Logs those that have not been told.
     pub(super) fn tell(&mut self, refusals: &[Refusal]) {
         for refusal in refusals {
@@ -140,7 +143,8 @@ impl Told {
 mod tests {
     use super::*;
 
-    /// R-AGENT-10: in the first hour of a plant 120 of 220 bearings were refused, all Critical, and nobody heard.
+    /// R-AGENT-10: in the first hour of a plant 120 of 220 bearings were refused, all Critical, and
+    /// nobody heard.
     #[test]
     fn a_critical_among_refused_new_bearings_is_told_once_and_by_name() {
         let text = include_str!("../../../config/examples/event.json");

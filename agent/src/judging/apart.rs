@@ -1,68 +1,48 @@
 //! One bearing whose judgement the store cannot read or write holds up no other.
 //!
-//! A batch that the store refuses for its content is judged again bearing by bearing, so that the one at
-//! fault is known; that one rests for a minute and its events stay where they are, so the watch over the
-//! agent's work finds that they wait and tells staff. Everything else goes on.
+//! A batch that the store refuses for its content is judged again bearing by bearing, so that the
+//! one at fault is known; that one rests for a minute and its events stay where they are, so the
+//! watch over the agent's work finds that they wait and tells staff. Everything else goes on.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use pdm_service::resting::Resting;
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_store::{StoreError, Unjudged};
-use tokio::time::Instant;
 
 use super::{BATCH, Judging, log};
 
-/// How long a bearing rests.
-const REST: Duration = Duration::from_mins(1);
-/// Batches that are read at most to find events of other bearings behind those that rest: 4,096 events.
+/// Batches that are read at most to find events of other bearings behind those that rest: 4,096
+/// events.
 const BATCHES: u32 = 16;
 
 /// The bearings that are judged apart from the others.
 #[derive(Debug, Default)]
-pub(super) struct Apart(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    resting: BTreeMap<BearingKey, Instant>,
+pub(super) struct Apart {
+    resting: Resting<BearingKey>,
     /// Batches that hold one bearing each.
-    narrow: usize,
+    narrow: AtomicUsize,
 }
 
 impl Apart {
-    /// The bearings that rest now.
-    fn resting(&self) -> Vec<BearingKey> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.resting.retain(|_, until| *until > Instant::now());
-        state.resting.keys().cloned().collect()
-    }
-
-    /// Lets a bearing rest.
-    fn rest(&self, key: &BearingKey) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.resting.insert(key.clone(), Instant::now() + REST);
-    }
-
     /// The next batches hold one bearing each.
     fn narrow(&self, batches: usize) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).narrow = batches;
+        self.narrow.store(batches, Ordering::Relaxed);
     }
 
-    /// Whether this batch holds one bearing.
+    /// Whether this batch holds one bearing; one less does from now on.
     fn is_narrow(&self) -> bool {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_narrow = state.narrow > 0;
-        state.narrow = state.narrow.saturating_sub(1);
-        is_narrow
+        let less = |batches: usize| batches.checked_sub(1);
+        self.narrow.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 }
 
 /// The events of one bearing, in the order of arrival.
 pub(super) type BearingEvents = (BearingKey, Vec<Unjudged>);
 
-/// The bearings of these events: the first of each gateway, then the second of each, and so on. A batch that
-/// ends before its last bearing has then judged something of every gateway.
+/// The bearings of these events: the first of each gateway, then the second of each, and so on. A
+/// batch that ends before its last bearing has then judged something of every gateway.
 fn in_turn(events: Vec<Unjudged>) -> Vec<BearingEvents> {
     let mut places: BTreeMap<BearingKey, usize> = BTreeMap::new();
     let mut of_gateway: BTreeMap<GatewayKey, usize> = BTreeMap::new();
@@ -85,10 +65,10 @@ fn in_turn(events: Vec<Unjudged>) -> Vec<BearingEvents> {
 }
 
 impl Judging {
-    /// The next events to be judged, by bearing, without those that rest. The bearings of the gateways come
-    /// in turn.
+    /// The next events to be judged, by bearing, without those that rest. The bearings of the
+    /// gateways come in turn.
     pub(super) async fn next_events(&self) -> Result<Vec<BearingEvents>, StoreError> {
-        let resting = self.apart.resting();
+        let resting = self.apart.resting.keys();
         let batches = u32::try_from(resting.len() + 1).unwrap_or(BATCHES).min(BATCHES);
         let mut events = self.store.unjudged(BATCH * batches).await?;
         events.retain(|event| !resting.contains(&event.event.key()));
@@ -114,7 +94,7 @@ impl Judging {
         match bearings {
             [one] => {
                 log::bearing_put_off(one, error);
-                self.apart.rest(one);
+                self.apart.resting.begin(one.clone(), &error.to_string());
             }
             several => self.apart.narrow(several.len()),
         }
@@ -123,12 +103,13 @@ impl Judging {
 
 #[cfg(test)]
 mod tests {
+    use pdm_service::resting::REST;
     use pdm_shared::event::Event;
 
     use super::*;
 
-    /// R-AGENT-1: 600 Criticals of two gateways stood in front of an honest one for over a minute, within a
-    /// batch too.
+    /// R-AGENT-1: 600 Criticals of two gateways stood in front of an honest one for over a minute,
+    /// within a batch too.
     #[test]
     fn bearings_of_the_gateways_are_judged_in_turn_within_a_batch() {
         let text = include_str!("../../../config/examples/event.json");
@@ -160,10 +141,10 @@ mod tests {
     async fn a_bearing_rests_for_a_minute_and_a_refused_batch_is_taken_apart() {
         let apart = Apart::default();
         let key = BearingKey::parse("ulsan-1", "P-101", "DE").expect("names");
-        apart.rest(&key);
-        assert_eq!(apart.resting(), [key]);
+        apart.resting.begin(key.clone(), "refused");
+        assert_eq!(apart.resting.keys(), [key]);
         tokio::time::advance(REST).await;
-        assert!(apart.resting().is_empty());
+        assert!(apart.resting.keys().is_empty());
         apart.narrow(2);
         assert_eq!([apart.is_narrow(), apart.is_narrow(), apart.is_narrow()], [true, true, false]);
     }

@@ -1,4 +1,5 @@
-//! A bearing while its events are judged: its memory, its episode, and the judgements not saved yet.
+//! A bearing while its events are judged: its memory, its episode, and the judgements not saved
+//! yet.
 
 use pdm_expert::case::Memory;
 use pdm_shared::id::BearingKey;

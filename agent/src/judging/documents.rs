@@ -1,10 +1,11 @@
 //! The rest of a run after its judgement was saved: `generate_report`, `generate_work_order`, and
 //! `save_memory`, which tells staff of documents that could not be written.
 //!
-//! The alarm has left by then, with the places of the documents. The runs that wait stand in the store as checkpoints of judged events,
-//! those of this process also in memory, with the span of their run. A run of another process is
-//! continued when it has not moved for [`ABANDONED_S`]; a file has one agent, so there every run is its
-//! own. What two replicas would tell of one run has one identity and is told once.
+//! The alarm has left by then, with the places of the documents. The runs that wait stand in the
+//! store as checkpoints of judged events, those of this process also in memory, with the span of
+//! their run. A run of another process is continued when it has not moved for [`ABANDONED_S`]; a
+//! file has one agent, so there every run is its own. What two replicas would tell of one run has
+//! one identity and is told once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
@@ -38,8 +39,8 @@ pub(super) struct Unwritten {
 }
 
 impl Judging {
-    /// Writes documents until every event is judged and no run waits. After a failure then it returns at
-    /// once: the next start goes on.
+    /// Writes documents until every event is judged and no run waits. After a failure then it
+    /// returns at once: the next start goes on.
     pub(super) async fn write_documents(&self, all_judged: &CancellationToken) {
         loop {
             self.reporter.intake_first(WAIT).await;
@@ -64,7 +65,8 @@ impl Judging {
         }
     }
 
-    /// The judgement of this event is about to be saved with a checkpoint, which is no other process's.
+    /// The judgement of this event is about to be saved with a checkpoint, which is no other
+    /// process's.
     pub(super) fn is_saving(&self, event_id: EventId) {
         self.locked().saving.insert(event_id);
     }
@@ -121,7 +123,7 @@ impl Judging {
         event_id: EventId,
         checkpoint: &Checkpoint,
     ) -> Result<Option<Run>, JudgingError> {
-        match Run::resumed(checkpoint, self.store.noted_steps(event_id).await?) {
+        match Run::resumed(checkpoint, self.store.noted_steps(event_id).await?, &self.workflow) {
             Ok(run) => {
                 log::run_resumed(event_id, run.node);
                 Ok(Some(run))
@@ -156,7 +158,7 @@ impl Judging {
                 progress.unsent += outgoing.len() as u64;
             });
             self.reporter.notified(notification);
-            self.ring();
+            self.wake_lanes();
         }
         self.workflow.reached(&run, Node::SaveMemory, Phase::Noted);
         Ok(())

@@ -1,9 +1,12 @@
-//! Judgements that wait for a language model: put aside, taken up again with the answer or without.
+//! Judgements that are held for a language model: put aside, taken up again with the answer or
+//! without.
 //!
-//! The wait is a row of the store, not a task of this process: the run is checkpointed, no event of its
-//! bearing is read while it waits, and nothing else is held up. The lane of opinions ([`crate::opinions`])
-//! asks the model. A wait ends with the answer, after the configured time, when the agent stops, or when
-//! another agent finds that its time is over; then the run goes on where it was.
+//! A hold is a row of the store, not a task of this process: the run is checkpointed, no event of
+//! its bearing is read while it is held, and nothing else waits. The lane of opinions
+//! ([`crate::opinions`]) asks the model. A hold ends with the answer, after the configured time,
+//! when the agent stops, when a window after it is told at once ([`later`]), or when another agent
+//! finds that its time is over; then the run goes on where it was. [`crate::workflow::held`] says
+//! which judgements are held, and takes the answer in.
 
 use std::sync::Arc;
 
@@ -12,45 +15,43 @@ use pdm_shared::risk::RiskLevel;
 use pdm_store::HeldJudgement;
 use tokio::sync::Notify;
 
+use super::bearing::Bearing;
 use super::{Judging, JudgingError, log};
-use crate::judging::bearing::Bearing;
-use crate::workflow::Run;
-use crate::workflow::heard::WaitTerms;
+use crate::workflow::held::HoldTerms;
+use crate::workflow::{Run, RunState};
 
-/// Longer than any wait, s: a year.
-const LONGER_THAN_ANY_S: f64 = 365.0 * 86_400.0;
+mod later;
+
+pub(super) use later::Looked;
 
 /// A language model whose verdict is part of judgements.
 #[derive(Debug, Clone)]
 pub struct ModelInLoop {
     /// Name of the model.
     pub model: String,
-    /// The lowest risk whose news wait.
+    /// The lowest risk whose news are held.
     pub from: RiskLevel,
     /// The lowest risk that is told at once.
     pub at_once_from: RiskLevel,
-    /// Longest wait, s.
+    /// Longest hold, s.
     pub wait_s: f64,
-    /// Rung when a judgement waits.
+    /// Notified when a judgement is held.
     pub asked: Arc<Notify>,
 }
 
 impl ModelInLoop {
-    pub(super) const fn terms(&self) -> WaitTerms {
-        WaitTerms { from: self.from, at_once_from: self.at_once_from }
+    pub(super) const fn terms(&self) -> HoldTerms {
+        HoldTerms { from: self.from, at_once_from: self.at_once_from }
     }
 }
 
 impl Judging {
-    /// Puts a run aside until the model has answered. False if it is not to wait: it then goes on with
-    /// the reason.
-    pub(super) async fn hold(
-        &self,
-        bearing: &Bearing,
-        run: &mut Run,
-    ) -> Result<bool, JudgingError> {
+    /// Puts a run aside until the model has answered. Where the store does not hold it, the run
+    /// goes on with the reason.
+    pub(super) async fn hold(&self, bearing: &Bearing, run: &mut Run) -> Result<(), JudgingError> {
+        run.run_state = RunState::Acting;
         let (Some(model), Some(judgement)) = (&self.in_loop, &run.state.diagnosis_result) else {
-            return Ok(false);
+            return Ok(());
         };
         let judged = judgement.diagnosis.risk_level;
         let (event_id, asked_at) = (run.state.event_payload.event_id, run.state.now);
@@ -67,38 +68,40 @@ impl Judging {
         if self.store.hold(&bearing.key, &held).await? {
             log::log_held(event_id, judged);
             model.asked.notify_one();
-            return Ok(true);
+            run.run_state = RunState::Held;
+            return Ok(());
         }
         let why = OpinionFailure::QueueFull;
-        run.state.heard = Some(no_document(event_id, &model.model, self.clock.now(), why));
-        Ok(false)
-    }
-
-    /// Hands the answer to a run that has waited.
-    pub(super) async fn hear(&self, run: &mut Run) -> Result<(), JudgingError> {
-        let event_id = run.state.event_payload.event_id;
-        let heard = self.store.heard(event_id).await?;
-        log::went_on(event_id, heard.as_ref());
-        self.look_no_longer(event_id);
-        run.state.heard = Some(heard.unwrap_or_else(|| {
-            let model = self.in_loop.as_ref().map_or("", |model| model.model.as_str());
-            no_document(event_id, model, self.clock.now(), OpinionFailure::NotInTime)
-        }));
+        run.state.held_answer = Some(no_document(event_id, &model.model, self.clock.now(), why));
         Ok(())
     }
 
-    /// Ends the waits whose time is over. A stopping agent ends all whose model it asks: nobody may start
-    /// it again soon, and staff has to hear of the rules' judgement. Without a model in the loop nothing
-    /// waits any longer.
-    pub(super) async fn end_waits(&self, is_stopping: bool) -> Result<(), JudgingError> {
+    /// Hands the answer to a run that was held.
+    pub(super) async fn take_answer(&self, run: &mut Run) -> Result<(), JudgingError> {
+        let event_id = run.state.event_payload.event_id;
+        let answer = self.store.held_answer(event_id).await?;
+        log::hold_ended(event_id, answer.as_ref());
+        self.look_no_longer(event_id);
+        run.state.held_answer = Some(answer.unwrap_or_else(|| {
+            let model = self.in_loop.as_ref().map_or("", |model| model.model.as_str());
+            no_document(event_id, model, self.clock.now(), OpinionFailure::NotInTime)
+        }));
+        run.run_state = RunState::Acting;
+        Ok(())
+    }
+
+    /// Ends the holds whose time is over. A stopping agent ends all whose model it asks: nobody may
+    /// start it again soon, and staff has to hear of the rules' judgement. Without a model in the
+    /// loop nothing is held any longer.
+    pub(super) async fn end_holds(&self, is_stopping: bool) -> Result<(), JudgingError> {
         let now = self.clock.now();
         let ended = if self.in_loop.is_some() {
-            self.store.end_waits(now, is_stopping).await?
+            self.store.end_holds(now, is_stopping).await?
         } else {
-            self.store.end_waits(now.plus_seconds(LONGER_THAN_ANY_S), false).await?
+            self.store.end_holds(now.ten_years_on(), false).await?
         };
         if ended > 0 {
-            log::waits_ended(ended);
+            log::holds_over(ended);
         }
         Ok(())
     }

@@ -27,10 +27,12 @@ pub(super) fn bearing_not_saved(bearings: &[BearingJudged], error: &StoreError) 
 /// The store refuses what a bearing's judgement holds, or cannot give it; the others go on.
 pub(super) fn bearing_put_off(key: &BearingKey, error: &StoreError) {
     metrics::counter!("pdm_agent_bearings_put_off_total").increment(1);
-    tracing::error!(bearing = %key, %error, "judgements of this bearing cannot be written, it rests for a minute and the others go on");
+    tracing::error!(bearing = %key, %error, "judgements of this bearing cannot be written, it \
+        rests for a minute and the others go on");
 }
 
-/// The store does not say what was told lately: an alarm is told although its cause may have been told.
+/// The store does not say what was told lately: an alarm is told although its cause may have been
+/// told.
 pub(super) fn neighbours_unknown(error: &StoreError) {
     tracing::warn!(%error, "cannot look for other alarms of the same cause");
 }
@@ -38,7 +40,8 @@ pub(super) fn neighbours_unknown(error: &StoreError) {
 /// A run continues at the node where an earlier process stopped.
 pub(super) fn run_resumed(event_id: EventId, node: Node) {
     metrics::counter!("pdm_agent_runs_resumed_total").increment(1);
-    tracing::info!(%event_id, node = node.as_str(), "run continues where an earlier process stopped");
+    tracing::info!(%event_id, node = node.as_str(), "run continues where an earlier process \
+        stopped");
 }
 
 /// The checkpoint of a run cannot be used.
@@ -65,7 +68,8 @@ pub(super) fn documents_given_up(event_id: EventId, error: &WorkflowError) {
 /// An event lies ahead of the clock: it is judged and marked, and moves no memory.
 pub(super) fn event_ahead(key: &BearingKey, measured_at: Timestamp) {
     metrics::counter!("pdm_agent_events_ahead_total").increment(1);
-    tracing::debug!(bearing = %key, %measured_at, "event is ahead of the clock, its memory is not moved");
+    tracing::debug!(bearing = %key, %measured_at, "event is ahead of the clock, its memory is not \
+        moved");
 }
 
 /// Judgements were saved, with the notifications and calls of tools that belong to them.
@@ -95,27 +99,28 @@ pub(super) fn lead_time(hours: f64) {
     metrics::histogram!("pdm_agent_lead_time_hours").record(hours);
 }
 
-/// A judgement waits for the language model.
+/// A judgement is held for the language model.
 pub(super) fn log_held(event_id: EventId, judged: RiskLevel) {
     metrics::counter!("pdm_agent_judgements_held_total").increment(1);
     tracing::info!(%event_id, risk = judged.as_str(), "judgement waits for the language model");
 }
 
-/// A judgement that has waited goes on.
-pub(super) fn went_on(event_id: EventId, heard: Option<&SecondOpinion>) {
-    let stance = heard.and_then(|heard| heard.stance).map_or("none", OpinionStance::as_str);
+/// A judgement that was held goes on.
+pub(super) fn hold_ended(event_id: EventId, answer: Option<&SecondOpinion>) {
+    let stance = answer.and_then(|answer| answer.stance).map_or("none", OpinionStance::as_str);
     metrics::counter!("pdm_agent_judgements_heard_total", "stance" => stance).increment(1);
     tracing::info!(%event_id, stance, "judgement goes on");
 }
 
-/// Judgements have waited long enough: those by rules stand.
-pub(super) fn waits_ended(count: u64) {
+/// Judgements were held long enough: those by rules stand.
+pub(super) fn holds_over(count: u64) {
     metrics::counter!("pdm_agent_judgement_waits_over_total").increment(count);
     tracing::warn!(count, "judgements go on without an answer of the language model");
 }
 
-/// A window that is told at once waits behind a judgement: that one waits no longer.
-pub(super) fn wait_cut_short(held: EventId, behind: EventId) {
+/// A window that is told at once waits after a held judgement: that one is held no longer.
+pub(super) fn hold_cut_short(held: EventId, behind: EventId) {
     metrics::counter!("pdm_agent_judgement_waits_over_total").increment(1);
-    tracing::warn!(%held, %behind, "a window behind it is told at once: the judgement goes on without the model");
+    tracing::warn!(%held, %behind, "a window behind it is told at once: the judgement goes on \
+        without the model");
 }

@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 
 use pdm_routes::ToldLately;
 use pdm_shared::delivery::NotificationReason;
+use pdm_shared::id::BearingKey;
 use pdm_shared::time::Timestamp;
 use pdm_store::{Announcement, EpisodeRecord};
 
@@ -14,8 +15,22 @@ use crate::notify::policy::{Followed, JudgedWindow, Policy};
 const MOST: u32 = 500;
 
 impl Judging {
+    /// Returns what follows from a window for staff and for the episode; `None` if nothing changes.
+    pub(super) async fn followed(
+        &self,
+        key: &BearingKey,
+        window: &JudgedWindow<'_>,
+        record: Option<&EpisodeRecord>,
+        now: Timestamp,
+    ) -> Option<Followed> {
+        match self.policy.judged(key, window, record, now) {
+            Some(Followed::Told(told)) => Some(self.of_one_cause(window, record, told, now).await),
+            followed => followed,
+        }
+    }
+
     /// Changes the consequence of a window where another alarm of its cause was told lately.
-    pub(super) async fn of_one_cause(
+    async fn of_one_cause(
         &self,
         window: &JudgedWindow<'_>,
         record: Option<&EpisodeRecord>,

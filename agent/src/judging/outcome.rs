@@ -6,7 +6,7 @@ use pdm_expert::case::{Memory, RECALLED_WORK, Work};
 use pdm_expert::grounding::Sources;
 use pdm_report::files::DocumentKind;
 use pdm_routes::Zone;
-use pdm_shared::diagnosis::{Diagnosis, Told};
+use pdm_shared::diagnosis::{Diagnosis, ToldMessage};
 use pdm_shared::id::EventId;
 use pdm_shared::particle::{Particle, with_particle};
 use pdm_shared::risk::RiskLevel;
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use crate::workflow::documents::Written;
 use crate::workflow::{State, figures_withheld};
 
-/// Adds the page of the bearing, where one is configured, and at most two documents to a notification, so that
-/// staff finds them. The documents are written after it.
+/// Adds the page of the bearing, where one is configured, and at most two documents to a
+/// notification, so that staff finds them. The documents are written after it.
 pub(super) fn name_documents(
     announcement: &mut Announcement,
     sources: &mut Sources,
@@ -43,8 +43,8 @@ pub(super) fn name_documents(
     }
 }
 
-/// One line for the report and one for the work order, each with one place, in the language of the text where
-/// it was written; each begins with a line feed.
+/// One line for the report and one for the work order, each with one place, in the language of the
+/// text where it was written; each begins with a line feed.
 fn document_lines(documents: &[Written], language: &str, words: [&str; 2]) -> String {
     let kinds = [DocumentKind::Report, DocumentKind::WorkOrder].into_iter().zip(words);
     let lines = kinds.filter_map(|(kind, word)| {
@@ -63,8 +63,8 @@ fn rank(place: &str, language: &str) -> (bool, bool, bool) {
     (format == "json", endings.next() != Some(language), format != "pdf")
 }
 
-/// Removes figures that stand in no source from the notification; returns them. Its times are those of the
-/// plant's clock.
+/// Removes figures that stand in no source from the notification; returns them. Its times are those
+/// of the plant's clock.
 pub(super) fn hold_to_sources(
     announcement: &mut Announcement,
     sources: &mut Sources,
@@ -95,8 +95,9 @@ pub(super) fn hold_to_sources(
     withheld
 }
 
-/// Adds what the language model said of a judgement that waited for it, or why it said nothing, to the
-/// notification. The figures of its words are the event's: [`pdm_reasoner::verdict`] has put them in.
+/// Adds what the language model said of a judgement that waited for it, or why it said nothing, to
+/// the notification. The figures of its words are the event's: [`pdm_reasoner::verdict`] has put
+/// them in.
 pub(super) fn name_model(announcement: &mut Announcement, diagnosis: &Diagnosis) {
     let Some(opinion) = &diagnosis.second_opinion else { return };
     let Some(said) = opinion.reason.as_ref().or(opinion.failure.as_ref()) else { return };
@@ -128,11 +129,11 @@ fn retell(announcement: &mut Announcement) {
     }
 }
 
-/// Notes in the diagnosis what staff is told because of it. The message leaves by the outbox, written in
-/// the same transaction as the judgement.
+/// Notes in the diagnosis what staff is told because of it. The message leaves by the outbox,
+/// written in the same transaction as the judgement.
 pub(super) fn note_telling(diagnosis: &mut Diagnosis, announcement: &Announcement) {
     let notification = &announcement.notification;
-    diagnosis.notification = Some(Told {
+    diagnosis.notification = Some(ToldMessage {
         notification_id: notification.notification_id,
         reason: notification.reason,
         channels: announcement.outgoing.iter().map(|row| row.lane.clone()).collect(),
@@ -212,7 +213,8 @@ fn asked_actions(diagnosis: &Diagnosis, memory: &Memory) -> Vec<FollowUp> {
     }
 }
 
-/// The earlier one of the time until which an action is due now, and of that of the same action that waits.
+/// The earlier one of the time until which an action is due now, and of that of the same action
+/// that waits.
 fn kept_due(memory: &Memory, en: &str, due_at: Option<Timestamp>) -> Option<Timestamp> {
     let work = memory.work.iter();
     let before = work.filter(|work| work.state == FollowUpState::Open && work.action.en == en);
@@ -425,7 +427,8 @@ mod tests {
         assert_eq!(change.alarm.expect("it stands").notification, told.notification);
     }
 
-    /// R-AGENT-2: the figure of a change stood in the Korean text and was withheld from the English one.
+    /// R-AGENT-2: the figure of a change stood in the Korean text and was withheld from the English
+    /// one.
     #[test]
     fn the_figure_of_a_change_stands_in_both_languages() {
         use pdm_shared::event::{Change, ChangeKind};

@@ -14,15 +14,15 @@ use super::{Judging, log, outcome};
 use crate::notify::policy::{Followed, JudgedWindow};
 use crate::progress::Standing;
 use crate::workflow::documents::Written;
-use crate::workflow::heard::is_asked_about;
+use crate::workflow::held::is_asked_about;
 use crate::workflow::{Node, Run, WorkflowError};
 
 /// An announcement, and the figures that were withheld from it.
 type Grounded = (Announcement, Vec<String>);
 
 impl Judging {
-    /// The judgement of a run with everything that leaves because of it. Its last step is noted in the
-    /// run.
+    /// The judgement of a run with everything that leaves because of it. Its last step is noted in
+    /// the run.
     pub(super) async fn judged(
         &self,
         bearing: &mut Bearing,
@@ -34,7 +34,8 @@ impl Judging {
         Some(Judged { trace: std::mem::take(&mut run.steps), ..judged })
     }
 
-    /// The judgement of a run whose documents are left, with the checkpoint from which they are written.
+    /// The judgement of a run whose documents are left, with the checkpoint from which they are
+    /// written.
     ///
     /// # Errors
     /// [`WorkflowError`] if the state of the run cannot be written as JSON.
@@ -71,8 +72,8 @@ impl Judging {
             bearing.changed(change);
         }
         if let Some((announcement, _)) = &told {
-            if let Some(telling) = &self.telling {
-                judgement.diagnosis.tools.extend(telling.call(announcement).await);
+            if let Some(staff_tool) = &self.staff_tool {
+                judgement.diagnosis.tools.extend(staff_tool.call(announcement).await);
             }
             outcome::note_telling(&mut judgement.diagnosis, announcement);
             if let Some(change) = &announcement.episode {
@@ -138,11 +139,7 @@ impl Judging {
         let is_repaired = judgement.state.repaired_at != bearing.memory.state.repaired_at;
         let window =
             JudgedWindow { event: case.event, judgement, point: case.point(), is_repaired };
-        let followed = match self.policy.judged(key, &window, record, now) {
-            Some(Followed::Told(told)) => Some(self.of_one_cause(&window, record, told, now).await),
-            followed => followed,
-        };
-        let (followed, quiet) = match followed {
+        let (followed, quiet) = match self.followed(key, &window, record, now).await {
             Some(Followed::Told(announcement)) => (Some(*announcement), None),
             Some(Followed::Quiet(change)) => (None, Some(change)),
             None => (None, None),
@@ -187,11 +184,11 @@ impl Judging {
         for announcement in announcements {
             self.reporter.notified(announcement.notification);
         }
-        self.ring();
+        self.wake_lanes();
     }
 
     /// Wakes every lane of the outbox: rows may wait for it.
-    pub(super) fn ring(&self) {
+    pub(super) fn wake_lanes(&self) {
         for lane in self.written.iter() {
             lane.notify_one();
         }

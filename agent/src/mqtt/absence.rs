@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long the broker may be away before staff is told. Chosen: a broker's host is restarted within it.
+/// How long the broker may be away before staff is told. Chosen: a broker's host is restarted
+/// within it.
 const AWAY: Duration = Duration::from_mins(5);
 
 /// How long attempts at a connection have failed.
@@ -27,12 +28,12 @@ impl Away {
     }
 }
 
-/// After how long without any message a connection is taken for one that brings none. Chosen: what is retained
-/// comes within a second, and gateways that lost the same broker are back within 30 s.
+/// After how long without any message a connection is taken for one that brings none. Chosen: what
+/// is retained comes within a second, and gateways that lost the same broker are back within 30 s.
 const DEAF: Duration = Duration::from_mins(2);
 
-/// Whether anything has come since the subscriptions were taken. A broker whose access rules refuse the reader
-/// may take them all the same, as Mosquitto does.
+/// Whether anything has come since the subscriptions were taken. A broker whose access rules refuse
+/// the reader may take them all the same, as Mosquitto does.
 #[derive(Debug, Default)]
 pub(super) struct Listening {
     since: Option<Instant>,
@@ -62,7 +63,8 @@ impl Listening {
 mod tests {
     use super::*;
 
-    /// Issue 33: Mosquitto takes subscriptions whose messages its access rules keep from the reader.
+    /// Issue 33: Mosquitto takes subscriptions whose messages its access rules keep from the
+    /// reader.
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_brings_nothing_is_noticed_once_and_one_that_brings_something_never()
     {

@@ -1,8 +1,8 @@
 //! The gateways that have a line of their own at the intake.
 //!
-//! Each is one of which an event was stored, or that the configuration names. Others have a line each as
-//! long as there are few of them, as in a plant whose gateways begin to send; further ones share one line, so
-//! that invented names take no part of what the known gateways have.
+//! Each is one of which an event was stored, or that the configuration names. Others have a line
+//! each as long as there are few of them, as in a plant whose gateways begin to send; further ones
+//! share one line, so that invented names take no part of what the known gateways have.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use super::sender::Sender;
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Gateways of which no event was stored that have a line each. Chosen: the gateways that a plant adds in an
-/// hour.
+/// Gateways of which no event was stored that have a line each. Chosen: the gateways that a plant
+/// adds in an hour.
 const STRANGERS: usize = 16;
-/// Gateways that may become known in an hour by an event of theirs. Chosen: those of the largest plant of the
-/// benchmarks, at its first start.
+/// Gateways that may become known in an hour by an event of theirs. Chosen: those of the largest
+/// plant of the benchmarks, at its first start.
 const NEW: usize = 256;
 /// Gateways that are known at most, some 100 bytes each.
 const KNOWN: usize = 10_000;
@@ -87,8 +87,8 @@ mod tests {
         Sender::Gateway(format!("s/{name}").parse().expect("a gateway"))
     }
 
-    /// R-AGENT-1: each of 18,000 invented names had a line of its own, and the share of an honest gateway was
-    /// nothing.
+    /// R-AGENT-1: each of 18,000 invented names had a line of its own, and the share of an honest
+    /// gateway was nothing.
     #[test]
     fn invented_gateways_share_one_line_and_a_known_one_keeps_its_own() {
         let now = Instant::now();

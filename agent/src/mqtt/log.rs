@@ -17,9 +17,9 @@ pub(super) fn thrown_out(side: &'static str, client_id: &str, error: &str) {
         side,
         client_id,
         error,
-        "the broker ends the connection again and again: another client has taken this client id (also the \
-         agent's other connection, where the broker makes the user's name the client id: see [broker.tls] \
-         in agent.toml), or the access rules refuse the agent"
+        "the broker ends the connection again and again: another client has taken this client id \
+         (also the agent's other connection, where the broker makes the user's name the client id: \
+         see [broker.tls] in agent.toml), or the access rules refuse the agent"
     );
 }
 

@@ -1,8 +1,8 @@
 //! Publishes messages and tells the caller of each when the broker has confirmed it (PUBACK).
 //!
-//! One task owns the connection. rumqttc gives out packet identifiers in the order in which messages
-//! were queued, so the first waiting caller belongs to the next identifier. When the connection is lost,
-//! every waiting caller gets an error; this module resends nothing.
+//! One task owns the connection. rumqttc gives out packet identifiers in the order in which
+//! messages were queued, so the first waiting caller belongs to the next identifier. When the
+//! connection is lost, every waiting caller gets an error; this module resends nothing.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,8 +18,8 @@ use super::absence::Away;
 use super::{Reconnection, Thrown, log};
 use crate::settings::BrokerSettings;
 
-/// Messages that wait for their PUBACK; further callers wait. With a round trip of 50 ms that is 5,000
-/// messages a second.
+/// Messages that wait for their PUBACK; further callers wait. With a round trip of 50 ms that is
+/// 5,000 messages a second.
 const IN_FLIGHT: usize = 256;
 
 /// The broker has not confirmed the message. The caller tries again later.
@@ -34,8 +34,8 @@ pub(crate) enum PublishError {
     TooLarge { bytes: usize, most: usize },
 }
 
-/// Bytes of a PUBLISH beside topic and payload: header and remaining length (5), length of the topic
-/// (2), packet identifier (2), properties (1, with an end 6), and some reserve.
+/// Bytes of a PUBLISH beside topic and payload: header and remaining length (5), length of the
+/// topic (2), packet identifier (2), properties (1, with an end 6), and some reserve.
 const PACKET_OVERHEAD: usize = 24;
 
 /// The broker's acknowledgement of a message that it has taken.
@@ -55,7 +55,8 @@ pub(crate) struct Message {
     pub(crate) topic: String,
     pub(crate) payload: Vec<u8>,
     pub(crate) retain: bool,
-    /// How long the broker keeps it for a receiver that is away, s; without an end where there is none.
+    /// How long the broker keeps it for a receiver that is away, s; without an end where there is
+    /// none.
     pub(crate) expires_s: Option<u32>,
 }
 
@@ -79,8 +80,8 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Queues a message; the receiver resolves when the broker has confirmed or refused the message, or
-    /// the connection is lost.
+    /// Queues a message; the receiver resolves when the broker has confirmed or refused the
+    /// message, or the connection is lost.
     pub(crate) async fn queue(
         &self,
         message: Message,
@@ -254,7 +255,8 @@ impl Connection {
         let mut most = self.most(None);
         loop {
             tokio::select! {
-                event = events.poll() => match event.map_err(|error| self.ended(&error, in_flight))? {
+                event = events.poll() =>
+                    match event.map_err(|error| self.ended(&error, in_flight))? {
                     Event::Incoming(Packet::ConnAck(ack)) => {
                         most = self.most(ack.properties.and_then(|told| told.max_packet_size));
                         reconnection.stands();
@@ -281,7 +283,8 @@ impl Connection {
                         ..PublishProperties::default()
                     };
                     let sent = client.try_publish_with_properties(
-                        message.topic, QoS::AtLeastOnce, message.retain, message.payload, properties,
+                        message.topic, QoS::AtLeastOnce, message.retain, message.payload,
+                        properties,
                     );
                     match sent {
                         Ok(()) => in_flight.queued.push_back((waiting, bytes)),

@@ -1,23 +1,23 @@
 //! The queue between receiver and intake: one line for each sender, served in turn.
 //!
-//! The broker's queue for the agent is first in, first out, so whoever sends most stands in front of
-//! everybody. The agent therefore empties that queue faster than it stores: what one sender has waiting
-//! here above its share, while others send too, is put off at once. An event that is put off is
-//! acknowledged to the broker and not stored; its number stays missing in its gateway's receipt, and the
-//! gateway sends it again. Dropping from the longest line, and lines served in turn, are fair queueing as
-//! RFC 8290 does it for packets. Where one gateway alone is known nothing is put off: the broker keeps what
-//! does not fit.
+//! The broker's queue for the agent is first in, first out, so whoever sends most stands in front
+//! of everybody. The agent therefore empties that queue faster than it stores: what one sender has
+//! waiting here above its share, while others send too, is put off at once. An event that is put
+//! off is acknowledged to the broker and not stored; its number stays missing in its gateway's
+//! receipt, and the gateway sends it again. Dropping from the longest line, and lines served in
+//! turn, are fair queueing as RFC 8290 does it for packets. Where one gateway alone is known
+//! nothing is put off: the broker keeps what does not fit.
 //!
-//! A line is long by what waits here where the broker sends many messages ahead. Brokers that send few (20 by
-//! Mosquitto's default, 32 by EMQX's) keep the line with them; there a sender is above its share when the
-//! intake was at work for most of the last second and the sender has sent more in this one than its part of
-//! what the intake took in that one.
+//! A line is long by what waits here where the broker sends many messages ahead. Brokers that send
+//! few (20 by Mosquitto's default, 32 by EMQX's) keep the line with them; there a sender is above
+//! its share when the intake was at work for most of the last second and the sender has sent more
+//! in this one than its part of what the intake took in that one.
 //!
 //! Gateways that are known by nothing but their names share one line ([`super::acquaintances`]).
 //!
-//! **Invariants.** Messages of one sender leave in the order in which they came. What nobody sends again
-//! ([`Urgency::Once`]) is never put off; of a status ([`Urgency::Latest`]) the broker retains the latest.
-//! The queue holds at most [`Limits::messages`] messages.
+//! **Invariants.** Messages of one sender leave in the order in which they came. What nobody sends
+//! again ([`Urgency::Once`]) is never put off; of a status ([`Urgency::Latest`]) the broker retains
+//! the latest. The queue holds at most [`Limits::messages`] messages.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,12 +30,12 @@ use tokio::time::Instant;
 /// The time over which messages that came and were taken are counted together.
 const SLICE: Duration = Duration::from_secs(1);
 /// Messages of a slice that a sender may always send. Chosen: the default quota of a minute
-/// (`[intake.quota] events_per_minute`) by the second, so that the backlog of a gateway that comes back is
-/// not put off.
+/// (`[intake.quota] events_per_minute`) by the second, so that the backlog of a gateway that comes
+/// back is not put off.
 const FREE: usize = 1000;
 
-/// Messages of one sender that wait before its statuses are put off. Chosen: a gateway says how it does once a minute, so
-/// of an hour of its own line there are 60.
+/// Messages of one sender that wait before its statuses are put off. Chosen: a gateway says how it
+/// does once a minute, so of an hour of its own line there are 60.
 const MANY_STATUSES: usize = 1024;
 
 use super::acquaintances::Acquaintances;
@@ -245,7 +245,8 @@ impl<T> State<T> {
                 self.is_shut_out(sender)
                     || (self.has_others() && (is_above || self.is_over(limits, sender)))
             }
-            // a gateway that speaks as it should has none of its statuses put off, whatever it has to send
+            // a gateway that speaks as it should has none of its statuses put off, whatever it has
+            // to send
             Urgency::Latest => self.has_others() && self.has_many_waiting(limits, sender),
             Urgency::Once => false,
         }

@@ -1,15 +1,17 @@
 //! Receives events, statuses and acknowledgements; hands each to the intake together with the
 //! connection on which it is acknowledged.
 //!
-//! Between the two stands one line for each sender ([`super::queue`]): an event above its sender's share is
-//! acknowledged and not stored, so that a flood leaves the broker's queue as fast as it can be read.
+//! Between the two stands one line for each sender ([`super::queue`]): an event above its sender's
+//! share is acknowledged and not stored, so that a flood leaves the broker's queue as fast as it
+//! can be read.
 //!
-//! The session is persistent and the receive maximum bounds the messages in flight, so the broker keeps
-//! what the agent has not stored. A message is acknowledged on the connection that it came on; if that
-//! connection is lost, the acknowledgement is dropped and the broker redelivers. The intake never waits
-//! for the connection when it acknowledges: the connection may be waiting for the intake to take the next
-//! message, because brokers send more than the receive maximum (Mosquitto does to a session that it kept
-//! messages for: `tests/backlog.rs`), and the two would wait for each other.
+//! The session is persistent and the receive maximum bounds the messages in flight, so the broker
+//! keeps what the agent has not stored. A message is acknowledged on the connection that it came
+//! on; if that connection is lost, the acknowledgement is dropped and the broker redelivers. The
+//! intake never waits for the connection when it acknowledges: the connection may be waiting for
+//! the intake to take the next message, because brokers send more than the receive maximum
+//! (Mosquitto does to a session that it kept messages for: `tests/backlog.rs`), and the two would
+//! wait for each other.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,11 +32,12 @@ use super::{PutOff, Reconnection, Thrown, log, version};
 use crate::progress::{BrokerLack, Reporter};
 use crate::settings::BrokerSettings;
 
-/// Messages that wait for the intake or are being stored, KiB: 16 MiB. The receive maximum bounds their
-/// number, this bounds their bytes, because 1,024 messages of the largest size have a gigabyte. Chosen:
-/// 1,024 usual events have 3 MB, 512 with spectra 15 MB.
+/// Messages that wait for the intake or are being stored, KiB: 16 MiB. The receive maximum bounds
+/// their number, this bounds their bytes, because 1,024 messages of the largest size have a
+/// gigabyte. Chosen: 1,024 usual events have 3 MB, 512 with spectra 15 MB.
 const IN_HAND_KIB: u32 = 16 * 1024;
-/// Messages of one batch, KiB: a quarter of all, so that a sender of large messages leaves room for others.
+/// Messages of one batch, KiB: a quarter of all, so that a sender of large messages leaves room for
+/// others.
 pub(crate) const BATCH_KIB: usize = IN_HAND_KIB as usize / 4;
 
 /// Returns the limits of what waits for the intake. Shares are held to from half of the room on, so
@@ -86,10 +89,11 @@ impl Delivery {
     }
 }
 
-/// Messages of one connection that are not acknowledged yet, by packet identifier. Acknowledgements leave in
-/// the order in which the messages came (MQTT-4.6.0-2), whatever order they are stored in. The connection
-/// reads many messages for each acknowledgement that it writes, so a broker that ignores the receive maximum
-/// leaves hundreds of thousands of them in a flood; at four bytes each that stays below some megabytes.
+/// Messages of one connection that are not acknowledged yet, by packet identifier. Acknowledgements
+/// leave in the order in which the messages came (MQTT-4.6.0-2), whatever order they are stored in.
+/// The connection reads many messages for each acknowledgement that it writes, so a broker that
+/// ignores the receive maximum leaves hundreds of thousands of them in a flood; at four bytes each
+/// that stays below some megabytes.
 #[derive(Debug)]
 struct Acks {
     client: AsyncClient,
@@ -145,8 +149,8 @@ impl Acks {
         self.hand_on(&mut open);
     }
 
-    /// Queues as many as fit. The event loop calls this again after each of its steps, and while the queue
-    /// is full it has such steps to do.
+    /// Queues as many as fit. The event loop calls this again after each of its steps, and while
+    /// the queue is full it has such steps to do.
     fn pay(&self) {
         self.hand_on(&mut self.open());
     }
@@ -219,15 +223,15 @@ impl Receiver {
         options.set_session_expiry_interval(Some(self.settings.session_expiry_s));
         options.set_receive_maximum(Some(self.settings.receive_maximum));
         options.set_manual_acks(true);
-        // this connection publishes nothing, and the client would reserve a place for each of 65,535
-        // publications
+        // this connection publishes nothing, and the client would reserve a place for each of
+        // 65,535 publications
         options.set_outgoing_inflight_upper_limit(1);
         Ok(options)
     }
 
-    /// Receives until `stop`, then closes the queue, which ends the intake once it has stored the rest.
-    /// The connection stays until `drained`, so that the acknowledgements of that rest still leave;
-    /// without them the broker would deliver those messages again at the next start.
+    /// Receives until `stop`, then closes the queue, which ends the intake once it has stored the
+    /// rest. The connection stays until `drained`, so that the acknowledgements of that rest still
+    /// leave; without them the broker would deliver those messages again at the next start.
     pub(crate) async fn run(
         self,
         queue: Inlet<Delivery>,
@@ -310,7 +314,8 @@ impl Receiver {
                     if let Some(lack) = lacks {
                         self.thrown.lacks(&self.settings.client_id, lack);
                     }
-                    // also for a session that was kept: its filters may be those of an older version
+                    // also for a session that was kept: its filters may be those of an older
+                    // version
                     let asked = client.try_subscribe_many(self.filters());
                     asked.map_err(|error| error.to_string())?;
                 }
@@ -346,7 +351,8 @@ impl Receiver {
         }
     }
 
-    /// Tells that the broker delivers nothing, where gateways are known whose status it should retain.
+    /// Tells that the broker delivers nothing, where gateways are known whose status it should
+    /// retain.
     fn hears_nothing(&self) {
         if self.reporter.progress().borrow().gateways > 0 {
             self.reporter.update(|progress| progress.broker_lacks = Some(BrokerLack::Rights));
@@ -354,8 +360,8 @@ impl Receiver {
         }
     }
 
-    /// Hands a message to the intake as soon as there is room for it, or puts it off where its sender has
-    /// more waiting than its share; false if the intake has ended.
+    /// Hands a message to the intake as soon as there is room for it, or puts it off where its
+    /// sender has more waiting than its share; false if the intake has ended.
     async fn hand_on(&self, publish: Publish, acks: &Arc<Acks>, queue: &Inlet<Delivery>) -> bool {
         let topic = String::from_utf8_lossy(&publish.topic);
         let (sender, urgency) =
@@ -421,8 +427,9 @@ fn refused(codes: &[rumqttc::v5::mqttbytes::v5::SubscribeReasonCode]) -> Option<
     codes.iter().find(|code| !matches!(code, Success(_))).map(|code| format!("{code:?}"))
 }
 
-/// Closes the connection without ending the session, so that the broker keeps messages for the agent.
-/// Waits up to a second for the broker to close its side: acknowledgements may still be on their way.
+/// Closes the connection without ending the session, so that the broker keeps messages for the
+/// agent. Waits up to a second for the broker to close its side: acknowledgements may still be on
+/// their way.
 async fn leave(client: &AsyncClient, events: &mut EventLoop) {
     if client.try_disconnect().is_ok() {
         let goodbye = async { while events.poll().await.is_ok() {} };

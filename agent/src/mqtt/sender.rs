@@ -1,9 +1,9 @@
 //! Finds the sender of a message by its topic, before anything of it is read: the shares of the
 //! intake are counted by it.
 //!
-//! A topic that names its gateway is held to the certificate's name by the broker's access rules. Under a
-//! topic that names none the message's own claim counts, apart from the proven ones of that name: a forger
-//! delays the claims of a name, never the gateway that proves its own.
+//! A topic that names its gateway is held to the certificate's name by the broker's access rules.
+//! Under a topic that names none the message's own claim counts, apart from the proven ones of that
+//! name: a forger delays the claims of a name, never the gateway that proves its own.
 
 use pdm_shared::id::{GatewayId, GatewayKey};
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
@@ -15,7 +15,8 @@ pub(crate) enum Sender {
     Gateway(GatewayKey),
     /// The gateway that the message names, under a topic that names none.
     Claimed(GatewayKey),
-    /// Gateways of which no event was stored, together: whoever may name gateways can name any number of them.
+    /// Gateways of which no event was stored, together: whoever may name gateways can name any
+    /// number of them.
     Strangers,
     /// People, and programs in their place.
     Staff,
@@ -50,14 +51,16 @@ impl std::fmt::Display for Sender {
 pub(crate) enum Urgency {
     /// An event: its gateway keeps it until a receipt covers it and sends it again.
     Repeated,
-    /// A gateway's status: the broker retains the latest one, so of a flood of them only some are read.
+    /// A gateway's status: the broker retains the latest one, so of a flood of them only some are
+    /// read.
     Latest,
     /// A message that nobody sends again, or that says how to read the events behind it: it is
     /// never put off.
     Once,
 }
 
-/// The bytes in which the name of the gateway is looked for: an edge writes it among the first fields.
+/// The bytes in which the name of the gateway is looked for: an edge writes it among the first
+/// fields.
 const HEAD_BYTES: usize = 2048;
 
 /// Returns the sender of a message, and whether it may be put off.
@@ -85,7 +88,8 @@ pub(crate) fn sender_and_urgency(
     }
 }
 
-/// The gateway that a message says it is of. No JSON is parsed: that would cost what putting off saves.
+/// The gateway that a message says it is of. No JSON is parsed: that would cost what putting off
+/// saves.
 fn claimed(payload: &[u8]) -> Option<GatewayId> {
     const FIELD: &[u8] = b"\"gateway_id\"";
     let head = payload.get(..HEAD_BYTES).unwrap_or(payload);

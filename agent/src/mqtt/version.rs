@@ -30,7 +30,8 @@ pub(crate) fn lack_of(ack: &ConnAck) -> Option<BrokerLack> {
     }
 }
 
-/// Whether a connection may have ended because of the version. Only of use where the broker had not taken it.
+/// Whether a connection may have ended because of the version. Only of use where the broker had not
+/// taken it.
 pub(crate) fn may_be_version(error: &ConnectionError) -> bool {
     match error {
         // a certificate that the broker refuses ends the first reading: it has said why
@@ -43,8 +44,8 @@ pub(crate) fn may_be_version(error: &ConnectionError) -> bool {
     }
 }
 
-/// Asks the broker. It connects under another client id, so that no session is disturbed, and with the
-/// certificate of the connection that publishes, for which nothing waits at the broker.
+/// Asks the broker. It connects under another client id, so that no session is disturbed, and with
+/// the certificate of the connection that publishes, for which nothing waits at the broker.
 pub(crate) async fn speaks_311_alone(settings: &BrokerSettings, attempt: usize) -> bool {
     takes_older(settings, attempt).await && !takes_newer(settings, attempt).await
 }

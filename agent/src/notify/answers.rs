@@ -1,11 +1,12 @@
 //! Reads the answers of web hooks as their makers document them.
 //!
-//! Slack answers `ok`, or a word for its error (`no_service`, `channel_is_archived`); some proxies and
-//! receivers of Slack's form answer 200 and write the error into the body. Teams' connectors answer 200 to
-//! what failed and write why; "the response can be considered successful only if it returns a number"
-//! (MicrosoftDocs/msteams-docs#9064); its workflows answer 202. A receiver of the generic form is read by
-//! its status, and by a body that says that it failed or is a page for people: a proxy that asks to log in
-//! answers 200 with its page, and gateways of messengers answer 200 with `{"ok": false}` or an error code.
+//! Slack answers `ok`, or a word for its error (`no_service`, `channel_is_archived`); some proxies
+//! and receivers of Slack's form answer 200 and write the error into the body. Teams' connectors
+//! answer 200 to what failed and write why; "the response can be considered successful only if it
+//! returns a number" (MicrosoftDocs/msteams-docs#9064); its workflows answer 202. A receiver of the
+//! generic form is read by its status, and by a body that says that it failed or is a page for
+//! people: a proxy that asks to log in answers 200 with its page, and gateways of messengers answer
+//! 200 with `{"ok": false}` or an error code.
 
 use pdm_hook::{is_page, says_failure};
 use pdm_shared::bounds::in_one_line;

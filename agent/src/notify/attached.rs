@@ -1,8 +1,8 @@
 //! The report that a message names, as a file to attach.
 //!
-//! An alarm leaves before its documents are written: a mail waits for them, and leaves without them if they
-//! take too long. A name is taken out of the message only if it is exactly that of the event's report, so no
-//! text of a message can attach another file.
+//! An alarm leaves before its documents are written: a mail waits for them, and leaves without them
+//! if they take too long. A name is taken out of the message only if it is exactly that of the
+//! event's report, so no text of a message can attach another file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,11 +10,13 @@ use std::time::Duration;
 use pdm_shared::delivery::Notification;
 use pdm_shared::text::Language;
 
-/// How long a mail waits for the documents that it names. Chosen: writing takes a second on a small gateway.
+/// How long a mail waits for the documents that it names. Chosen: writing takes a second on a small
+/// gateway.
 const WAIT: Duration = Duration::from_secs(10);
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(200);
-/// Most bytes of all files of one mail: many servers take 10 MB, and Base64 makes four bytes of three.
+/// Most bytes of all files of one mail: many servers take 10 MB, and Base64 makes four bytes of
+/// three.
 const MOST_BYTES: usize = 5_000_000;
 
 /// A file of a mail.
@@ -52,7 +54,8 @@ impl Attached {
                         tokio::time::sleep(LOOK).await;
                     }
                     Err(error) => {
-                        tracing::warn!(%error, name, "a mail leaves without the report that it names");
+                        tracing::warn!(%error, name, "a mail leaves without the report that it \
+                            names");
                         break None;
                     }
                 }

@@ -1,13 +1,14 @@
 //! The most messages that a recipient gets in an hour, and the one summary of what is above it.
 //!
-//! A recipient is a lane: the e-mail list, one web hook, or the topics `notification` of the broker. The
-//! hour is shared by gateway, so that the flood of one holds no other's alarm back; a quarter of it is for
-//! the first Critical of a bearing, and the first Criticals of a gateway that has told little leave above
-//! the ceiling too ([`super::share`]). A notification above the ceiling is held back in the outbox; the hour's summary counts what was held back by level and names the bearings
-//! of the worst level. The first summary of an hour leaves as soon as something is held back, so that a
-//! Critical alarm is told within seconds also then; what comes after it waits for the next hour, or with a
-//! Critical among it for [`CRITICAL_AFTER_S`]. What was delivered is counted in the store, so a restart begins no
-//! new hour.
+//! A recipient is a lane: the e-mail list, one web hook, or the topics `notification` of the
+//! broker. The hour is shared by gateway, so that the flood of one holds no other's alarm back; a
+//! quarter of it is for the first Critical of a bearing, and the first Criticals of a gateway that
+//! has told little leave above the ceiling too ([`super::share`]). A notification above the ceiling
+//! is held back in the outbox; the hour's summary counts what was held back by level and names the
+//! bearings of the worst level. The first summary of an hour leaves as soon as something is held
+//! back, so that a Critical alarm is told within seconds also then; what comes after it waits for
+//! the next hour, or with a Critical among it for [`CRITICAL_AFTER_S`]. What was delivered is
+//! counted in the store, so a restart begins no new hour.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -31,9 +32,9 @@ const HOUR_MS: i64 = 3_600_000;
 /// first summary of an hour.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Seconds after a summary from which on a Critical that is held back leaves in another one of the same hour.
-/// Chosen: a storm of alarms is twelve messages an hour more, and no Critical waits longer than an alarm that a
-/// receiver does not take.
+/// Seconds after a summary from which on a Critical that is held back leaves in another one of the
+/// same hour. Chosen: a storm of alarms is twelve messages an hour more, and no Critical waits
+/// longer than an alarm that a receiver does not take.
 const CRITICAL_AFTER_S: f64 = 300.0;
 
 /// The ceiling of a lane.
@@ -126,7 +127,8 @@ impl Ceiling {
 }
 
 impl Lane {
-    /// Sends the summaries of a lane until it is stopped. What is held back then stays in the outbox.
+    /// Sends the summaries of a lane until it is stopped. What is held back then stays in the
+    /// outbox.
     pub(crate) async fn run_summaries(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
         let (mut failures, mut pause) = (0, LOOK);
         loop {
@@ -179,8 +181,8 @@ fn hour_of(now: Timestamp) -> Timestamp {
     Timestamp::from_unix_ms(begun_ms).unwrap_or(now)
 }
 
-/// The summary of what is held back, under the machine `notifications`. Its identity is made of lane, hour and its
-/// number in the hour, so a summary that is sent twice is recognised.
+/// The summary of what is held back, under the machine `notifications`. Its identity is made of
+/// lane, hour and its number in the hour, so a summary that is sent twice is recognised.
 fn summary(
     lane: &str,
     held: &HeldBack,
@@ -233,12 +235,15 @@ fn words(held: &HeldBack, per_hour: u32, worst: RiskLevel) -> (Text, Text) {
     };
     let body = Text::new(
         format!(
-            "위험도별: {}\n{} 베어링: {names}{more_ko}\n조치: 각 베어링의 상태를 확인. 이후 보류되는 위험 알림은 5분 안에, 나머지는 다음 시간에 한 번에 전송됨",
+            "위험도별: {}\n{} 베어링: {names}{more_ko}\n조치: 각 베어링의 상태를 확인. 이후 보류되는 위험 알림은 5분 안에, 나머지는 다음 \
+             시간에 한 번에 전송됨",
             by_level(|text| &text.ko).join(", "),
             label.ko
         ),
         format!(
-            "By level: {}\n{} bearings: {names}{more_en}\nAction: look at each of these bearings. A Critical that is held back from now on follows within five minutes, everything else in one message in the next hour",
+            "By level: {}\n{} bearings: {names}{more_en}\nAction: look at each of these bearings. \
+             A Critical that is held back from now on follows within five minutes, everything else \
+             in one message in the next hour",
             by_level(|text| &text.en).join(", "),
             label.en
         ),

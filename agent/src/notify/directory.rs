@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pdm_episode::Tell;
-use pdm_routes::{Audience, Subject, Table, Telling};
+use pdm_routes::{Audience, RouteTable, Subject, Telling};
 use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -23,7 +23,7 @@ struct Reach {
 /// The people and channels, and how each is reached.
 #[derive(Debug)]
 pub(super) struct Directory {
-    pub(super) table: Table,
+    pub(super) table: RouteTable,
     /// Channels that stand for themselves; people, where there is no such channel.
     everybody: Vec<Reach>,
     /// People and channels by name.
@@ -102,8 +102,8 @@ impl Directory {
         lanes
     }
 
-    /// The lanes of an audience of an alarm. People all of whose ways are for higher levels are nobody on duty:
-    /// everybody hears.
+    /// The lanes of an audience of an alarm. People all of whose ways are for higher levels are
+    /// nobody on duty: everybody hears.
     pub(super) fn heard_by(
         &self,
         key: &BearingKey,
@@ -121,8 +121,8 @@ impl Directory {
         HeardBy { lanes: of_all, is_everybody: true }
     }
 
-    /// The lanes of a later step. The step before has been told, so people who ask for higher levels alone are
-    /// left in peace.
+    /// The lanes of a later step. The step before has been told, so people who ask for higher
+    /// levels alone are left in peace.
     pub(super) fn heard_later(&self, audience: &Audience, level: RiskLevel) -> HeardBy {
         let is_everybody = *audience == Audience::Everybody;
         HeardBy { lanes: self.lanes(audience, level), is_everybody }

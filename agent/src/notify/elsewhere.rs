@@ -2,8 +2,9 @@
 //! hears at once, or everybody where there is none, and at last every way that the configuration
 //! has.
 //!
-//! The same notification leaves on further lanes, so no lane gets it twice and the chain ends. Whoever has
-//! it on another way needs no other message. An alarm that no way takes is counted until one does.
+//! The same notification leaves on further lanes, so no lane gets it twice and the chain ends.
+//! Whoever has it on another way needs no other message. An alarm that no way takes is counted
+//! until one does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -118,8 +119,8 @@ impl Elsewhere {
         Ok(Reached::Nobody)
     }
 
-    /// Tells the next step of the alarm's route before its time, or everybody behind the last one; false if
-    /// no further way leads to them.
+    /// Tells the next step of the alarm's route before its time, or everybody behind the last one;
+    /// false if no further way leads to them.
     async fn next_step(
         &self,
         lane: &str,

@@ -1,6 +1,7 @@
-//! E-mail over SMTP, in Korean, English or both: as text, as a page for mail programs that show one, and
-//! with the report that it names. The Message-ID is made of the row's key, so receivers recognise a mail
-//! that is sent again. The page loads nothing: no image, no style, no script from elsewhere.
+//! E-mail over SMTP, in Korean, English or both: as text, as a page for mail programs that show
+//! one, and with the report that it names. The Message-ID is made of the row's key, so receivers
+//! recognise a mail that is sent again. The page loads nothing: no image, no style, no script from
+//! elsewhere.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -26,8 +27,8 @@ use envelope::Settled;
 
 mod envelope;
 
-/// How long the server may take for one step of the protocol: twice the usual greeting delay of 10 s
-/// that servers impose against spam.
+/// How long the server may take for one step of the protocol: twice the usual greeting delay of 10
+/// s that servers impose against spam.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// E-mail cannot be set up. The caller ends with a bad configuration.

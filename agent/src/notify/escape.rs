@@ -1,8 +1,9 @@
-//! Foreign texts in the forms of the channels: no name, unit or reason that a gateway or a tool sent
-//! can begin a line of its own, format what stands beside it, address somebody or turn its direction.
+//! Foreign texts in the forms of the channels: no name, unit or reason that a gateway or a tool
+//! sent can begin a line of its own, format what stands beside it, address somebody or turn its
+//! direction.
 //!
-//! Texts are bounded and on one line when they are taken in (`pdm_shared::bounds`). This module is the
-//! second lock: it also holds for what an earlier version stored.
+//! Texts are bounded and on one line when they are taken in (`pdm_shared::bounds`). This module is
+//! the second lock: it also holds for what an earlier version stored.
 
 use pdm_shared::bounds::in_one_line;
 use pdm_shared::text::Language;
@@ -29,8 +30,8 @@ pub(super) fn plain(text: &str) -> String {
     lines(text).collect::<Vec<_>>().join("\n")
 }
 
-/// A message of one sender on one line. Its own line breaks become ` / `, so that no part of it looks
-/// like a line that the agent wrote.
+/// A message of one sender on one line. Its own line breaks become ` / `, so that no part of it
+/// looks like a line that the agent wrote.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let parts: Vec<&str> =
         text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -61,8 +62,8 @@ pub(super) const fn acknowledge(language: Language) -> &'static str {
     }
 }
 
-/// A text in which a messenger finds nobody to address (`@here`, `@all`, `@channel`): the sign is replaced by
-/// the one that looks like it.
+/// A text in which a messenger finds nobody to address (`@here`, `@all`, `@channel`): the sign is
+/// replaced by the one that looks like it.
 pub(super) fn addresses_nobody(text: &str) -> String {
     text.replace('@', "＠")
 }
@@ -121,7 +122,8 @@ mod tests {
         }
 
         #[test]
-        fn no_text_has_more_lines_than_it_was_written_with(text in "\\PC{0,80}|[\\x00-\\x20\\u{2028}]{0,40}") {
+        fn no_text_has_more_lines_than_it_was_written_with(
+            text in "\\PC{0,80}|[\\x00-\\x20\\u{2028}]{0,40}") {
             let most = text.matches('\n').count() + 1;
             prop_assert!(plain(&text).lines().count() <= most);
             prop_assert!(one_line(&text, 200).lines().count() <= 1);

@@ -1,7 +1,7 @@
 //! The health report's line on ways to staff that deliver nothing.
 //!
-//! Other ways may carry the alarm meanwhile, so the agent is degraded and not ill. Health is for everybody:
-//! it names no person and quotes no receiver.
+//! Other ways may carry the alarm meanwhile, so the agent is degraded and not ill. Health is for
+//! everybody: it names no person and quotes no receiver.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use pdm_web::plant::ChannelRow;
 
 use super::silence::Watchdog;
 
-/// How long a way has to deliver nothing before health says so, s. Chosen: the first tries of a message follow
-/// each other within seconds, so a short outage is over by then.
+/// How long a way has to deliver nothing before health says so, s. Chosen: the first tries of a
+/// message follow each other within seconds, so a short outage is over by then.
 const LASTS_S: f64 = 60.0;
 /// How often the ways are looked at, s: the look reads the outbox.
 const EVERY_S: f64 = 10.0;

@@ -1,12 +1,13 @@
 //! Gateways that go silent or come back together are told together.
 //!
-//! A switch, a broker or a power supply takes many gateways with it, each at its own second: the last
-//! wills come within one and a half times the keep-alive. So the first is told at once, and those of the
-//! next minute in one message. One gateway leads each message; the others' episodes are suppressed by
-//! design, as are the episodes of the bearings that a silent gateway measures: those of its own at present,
-//! for as long as it is silent. A bearing that was released or that another gateway measures is told again.
-//! What staff was told of and nobody has acknowledged is never suppressed so: a machine that breaks may take its
-//! gateway with it, and the next person of the route has to hear of it all the same.
+//! A switch, a broker or a power supply takes many gateways with it, each at its own second: the
+//! last wills come within one and a half times the keep-alive. So the first is told at once, and
+//! those of the next minute in one message. One gateway leads each message; the others' episodes
+//! are suppressed by design, as are the episodes of the bearings that a silent gateway measures:
+//! those of its own at present, for as long as it is silent. A bearing that was released or that
+//! another gateway measures is told again. What staff was told of and nobody has acknowledged is
+//! never suppressed so: a machine that breaks may take its gateway with it, and the next person of
+//! the route has to hear of it all the same.
 
 use std::collections::BTreeMap;
 
@@ -152,8 +153,8 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Gives the gateways that are still silent a leader whose alarm is repeated, where theirs is back or
-    /// gone.
+    /// Gives the gateways that are still silent a leader whose alarm is repeated, where theirs is
+    /// back or gone.
     async fn lead_on(
         &self,
         told_with: &[(BearingKey, EpisodeRecord)],
@@ -190,8 +191,8 @@ impl Watchdog {
         Ok(self.store.episodes().episode(&key).await?.is_some_and(|one| one.is_open()))
     }
 
-    /// Looks at what is suppressed: whether its cause still is one. All of it, a page at a time: what stays
-    /// must not hide the others.
+    /// Looks at what is suppressed: whether its cause still is one. All of it, a page at a time:
+    /// what stays must not hide the others.
     pub(super) async fn look_at_suppressed(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut after = Uuid::nil();
         let mut beside = Vec::new();
@@ -218,8 +219,8 @@ impl Watchdog {
         self.free_of_gateways(&of_gateways, now).await
     }
 
-    /// Tells of the bearings again that a silent gateway measured, where it is not silent any more or
-    /// another one measures them now.
+    /// Tells of the bearings again that a silent gateway measured, where it is not silent any more
+    /// or another one measures them now.
     async fn free_of_gateways(
         &self,
         of_gateways: &[(BearingKey, EpisodeRecord)],
@@ -279,7 +280,7 @@ impl Watchdog {
         now: Timestamp,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         // changes of a clock that was ahead are looked at too
-        self.store.episodes().episodes(now.plus_seconds(10.0 * 365.25 * 86_400.0), true, MOST).await
+        self.store.episodes().episodes(now.ten_years_on(), true, MOST).await
     }
 
     /// The open episodes of the bearings of these gateways, with their gateway.

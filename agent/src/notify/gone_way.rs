@@ -1,5 +1,5 @@
-//! A way to staff that has left the configuration while messages wait on it: what it was to deliver is told by the
-//! ways that there are, as where a receiver refuses for good.
+//! A way to staff that has left the configuration while messages wait on it: what it was to deliver
+//! is told by the ways that there are, as where a receiver refuses for good.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,7 +40,8 @@ pub(crate) async fn gone_ways(
     let ways = match store.outbox().channels(now).await {
         Ok(ways) => ways,
         Err(error) => {
-            tracing::warn!(%error, "cannot look for ways to staff that have left the configuration");
+            tracing::warn!(%error, "cannot look for ways to staff that have left the \
+                configuration");
             return Vec::new();
         }
     };

@@ -5,8 +5,8 @@ use pdm_shared::risk::RiskLevel;
 use pdm_store::Claimed;
 use uuid::Uuid;
 
-/// The idempotency key of rows that leave together: the key of a single row, or one made of all their
-/// keys. So one key never stands for two contents, of which a receiver would drop the second.
+/// The idempotency key of rows that leave together: the key of a single row, or one made of all
+/// their keys. So one key never stands for two contents, of which a receiver would drop the second.
 pub(super) fn key_of(rows: &[Claimed]) -> Uuid {
     match rows {
         [one] => one.key,
@@ -18,8 +18,8 @@ pub(super) fn key_of(rows: &[Claimed]) -> Uuid {
 }
 
 /// Rows of one group and with the same number of tries leave together. A group's name holds the
-/// instant at which it leaves ([`super::policy`]), so a retry carries the same rows as the first try,
-/// also after a crash in between.
+/// instant at which it leaves ([`super::policy`]), so a retry carries the same rows as the first
+/// try, also after a crash in between.
 pub(super) fn groups(rows: Vec<Claimed>) -> Vec<Vec<Claimed>> {
     let mut groups: Vec<Vec<Claimed>> = Vec::new();
     for row in rows {

@@ -1,11 +1,11 @@
 //! The lanes of the outbox: each claims its rows in their order, sends them, and stores their
 //! outcomes.
 //!
-//! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter. A
-//! notification that cannot be delivered is given up after a configured time: it stays in the outbox, is
-//! counted and logged (`sending`). A publication is given up only if it is larger than the broker takes; otherwise
-//! never, because the broker that it waits for is the same one that brings events: without it nothing
-//! new has to leave.
+//! A lane that is slow or down does not hold up another. Pauses between tries double, with jitter.
+//! A notification that cannot be delivered is given up after a configured time: it stays in the
+//! outbox, is counted and logged (`sending`). A publication is given up only if it is larger than
+//! the broker takes; otherwise never, because the broker that it waits for is the same one that
+//! brings events: without it nothing new has to leave.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,8 +36,8 @@ mod turns;
 
 /// Most rows claimed at once: as many as the publisher takes before it waits for PUBACKs.
 pub(super) const CLAIM: u32 = 256;
-/// How long a claim holds, s: longer than the longest send, which is a batch of publications that waits
-/// [`CONFIRM`] for its PUBACKs.
+/// How long a claim holds, s: longer than the longest send, which is a batch of publications that
+/// waits [`CONFIRM`] for its PUBACKs.
 const CLAIM_S: f64 = 300.0;
 /// Rows of a claim from which on notifications go first: half of the first claim.
 const MANY: usize = 16;
@@ -49,8 +49,8 @@ pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// First and longest pause after a failure.
 pub(super) const NOMINAL_PAUSES: Pauses =
     Pauses::new(Duration::from_secs(2), Duration::from_mins(10));
-/// Each pause is up to this share longer or shorter, so that rows that failed together are not all tried
-/// at the same time again.
+/// Each pause is up to this share longer or shorter, so that rows that failed together are not all
+/// tried at the same time again.
 const JITTER: f64 = 0.2;
 /// The pauses after a failure.
 pub(super) const PAUSES: Pauses = NOMINAL_PAUSES.with_jitter(Jitter::Around(JITTER));
@@ -67,8 +67,8 @@ pub(crate) enum SendError {
     /// The receiver asks to wait this long before anything is sent to it again.
     #[error("{0}")]
     After(String, Duration),
-    /// The receiver does not let us in, or is not there: people may repair that, so it is tried again
-    /// slowly, and the alarm is told elsewhere at once.
+    /// The receiver does not let us in, or is not there: people may repair that, so it is tried
+    /// again slowly, and the alarm is told elsewhere at once.
     #[error("{0}")]
     Refused(String),
     /// Trying again cannot help: the receiver refuses the content or the address. The alarm is told
@@ -136,7 +136,7 @@ pub(crate) struct Lane {
     pub(crate) store: OutboxStore,
     pub(crate) clock: SharedClock,
     pub(crate) reporter: Reporter,
-    /// Rung when there may be something to send.
+    /// Notified when there may be something to send.
     pub(crate) written: Arc<Notify>,
     pub(crate) give_up_after: Duration,
     /// Tells elsewhere what a channel does not take.
@@ -146,8 +146,8 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Runs the lane of publications to the broker, with at most as many notifications an hour as the
-    /// ceiling says.
+    /// Runs the lane of publications to the broker, with at most as many notifications an hour as
+    /// the ceiling says.
     pub(crate) async fn run_mqtt(self, publisher: Publisher, ceiling: Arc<Ceiling>) {
         let mut portion = Portion::of(CLAIM);
         while let Some(rows) = self.next(MQTT_LANE, &mut portion, &|| false).await {
@@ -171,7 +171,8 @@ impl Lane {
         }
     }
 
-    /// Runs the lane of refused messages: few at a time, so that what staff waits for has the connection.
+    /// Runs the lane of refused messages: few at a time, so that what staff waits for has the
+    /// connection.
     pub(crate) async fn run_dead_letters(self, publisher: Publisher) {
         let mut portion = Portion::of(LETTERS);
         while let Some(rows) = self.next(DEAD_LETTER_LANE, &mut portion, &|| false).await {
@@ -201,17 +202,17 @@ impl Lane {
         }
     }
 
-    /// The next rows; `None` when the lane is stopped and no due row is left. Rows that wait for a later
-    /// time stay in the outbox for the next start; where `is_renewed` says that a secret has changed, what
-    /// failed with the one of before is tried at once.
+    /// The next rows; `None` when the lane is stopped and no due row is left. Rows that wait for a
+    /// later time stay in the outbox for the next start; where `is_renewed` says that a secret has
+    /// changed, what failed with the one of before is tried at once.
     pub(super) async fn next(
         &self,
         lane: &str,
         portion: &mut Portion,
         is_renewed: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Claimed>> {
-        // after a failed claim the database may have committed it although the answer was lost; this
-        // lane holds no other claim at this point, so all of its claims can be freed
+        // after a failed claim the database may have committed it although the answer was lost;
+        // this lane holds no other claim at this point, so all of its claims can be freed
         let mut may_hold = false;
         let mut is_owed_a_try = false;
         loop {
@@ -259,8 +260,8 @@ impl Lane {
         self.reporter.vitals().teller_worked(&Teller::Lane(lane.to_owned()));
     }
 
-    /// Publishes rows: all are queued first, then their PUBACKs are awaited, so that a batch takes one
-    /// round trip.
+    /// Publishes rows: all are queued first, then their PUBACKs are awaited, so that a batch takes
+    /// one round trip.
     async fn publish(&self, publisher: &Publisher, rows: &[Claimed]) -> Vec<Published> {
         let mut waiting = Vec::with_capacity(rows.len());
         let deadline = tokio::time::Instant::now() + CONFIRM;
@@ -281,7 +282,8 @@ impl Lane {
             let outcome = match confirmed {
                 Ok(Confirmed::NoSubscriber) => self.unheard(row).await,
                 Ok(Confirmed::Taken) => SendOutcome::Delivered,
-                // this row alone is given up: it would be refused again, and the rows behind it wait
+                // this row alone is given up: it would be refused again, and the rows behind it
+                // wait
                 Err(Unconfirmed::Never(error)) => {
                     log::given_up(MQTT_LANE, &error, row.key);
                     SendOutcome::GivenUp { error }

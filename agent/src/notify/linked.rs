@@ -1,8 +1,8 @@
 //! A channel whose messages carry a signed link by which their alarm is acknowledged.
 //!
-//! The link is made when a message leaves, for the lane that it leaves on: what the store and the broker
-//! hold names a page alone, so nobody who reads there can acknowledge. The end counts from the
-//! notification, so every try of it carries the same link.
+//! The link is made when a message leaves, for the lane that it leaves on: what the store and the
+//! broker hold names a page alone, so nobody who reads there can acknowledge. The end counts from
+//! the notification, so every try of it carries the same link.
 
 use std::sync::Arc;
 

@@ -31,8 +31,8 @@ pub(super) fn held_back(lane: &str, notifications: usize, per_hour: u32, is_firs
         tracing::warn!(
             lane,
             per_hour,
-            "more messages in this hour than notify.per_recipient_per_hour allows: the rest follows \
-             in one summary"
+            "more messages in this hour than notify.per_recipient_per_hour allows: the rest \
+             follows in one summary"
         );
     }
 }
@@ -55,7 +55,8 @@ pub(super) fn escalated(key: &BearingKey, route: Option<&str>, steps: usize) {
 pub(super) fn nobody_on_duty(key: &BearingKey, route: Option<&str>) {
     let route = route.unwrap_or_default();
     metrics::counter!("pdm_agent_notify_nobody_total", "route" => route.to_owned()).increment(1);
-    tracing::error!(%key, route, "nobody is on duty on this route: the general channels are told, or all people where there are none");
+    tracing::error!(%key, route, "nobody is on duty on this route: the general channels are told, \
+        or all people where there are none");
 }
 
 /// A notification is not tried again.
@@ -80,32 +81,37 @@ pub(super) fn revived(lane: &str, rows: u64) {
 pub(super) fn partly_refused(lane: &str, error: &str, key: Uuid) {
     count_failure(lane);
     metrics::counter!("pdm_agent_notify_refused_total", "lane" => lane.to_owned()).increment(1);
-    tracing::error!(lane, error, %key, "recipients refuse a notification that the others of their channel have");
+    tracing::error!(lane, error, %key, "recipients refuse a notification that the others of their \
+        channel have");
 }
 
 /// A channel does not take an alarm, and others hear of it instead.
 pub(super) fn told_elsewhere(lane: &str, why: &str, key: &BearingKey, instead: &[String]) {
     metrics::counter!("pdm_agent_notify_elsewhere_total", "lane" => lane.to_owned()).increment(1);
     let instead = instead.join(", ");
-    tracing::error!(lane, why, %key, instead, "a channel does not take a notification, others are told instead");
+    tracing::error!(lane, why, %key, instead, "a channel does not take a notification, others are \
+        told instead");
 }
 
 /// No channel takes an alarm.
 pub(super) fn told_nobody(key: &BearingKey, risk: RiskLevel, lane: &str, why: &str) {
     metrics::counter!("pdm_agent_notify_untold_total").increment(1);
     let risk = risk.as_str();
-    tracing::error!(%key, risk, lane, why, "an alarm reaches nobody: every channel refuses it or fails, it is tried again");
+    tracing::error!(%key, risk, lane, why, "an alarm reaches nobody: every channel refuses it or \
+        fails, it is tried again");
 }
 
 /// The rows of an alarm's message are no longer in the outbox, and it is told again.
 pub(super) fn rows_lost(key: &BearingKey, notification: Uuid) {
     metrics::counter!("pdm_agent_notify_rows_lost_total").increment(1);
-    tracing::error!(%key, %notification, "the outbox has no row of an alarm's message: somebody has deleted them, it is told again");
+    tracing::error!(%key, %notification, "the outbox has no row of an alarm's message: somebody \
+        has deleted them, it is told again");
 }
 
 /// The store does not say who else can be told.
 pub(super) fn elsewhere_failed(lane: &str, error: &StoreError) {
-    tracing::warn!(lane, %error, "cannot tell elsewhere what a channel does not take, trying again");
+    tracing::warn!(lane, %error, "cannot tell elsewhere what a channel does not take, trying \
+        again");
 }
 
 /// Staff is told of something between gateways, broker and agent.
@@ -164,7 +170,8 @@ pub(super) fn gateway_troubled(gateway: &GatewayKey, trouble: &str) {
 
 /// Staff is told that a gateway no longer measures some of its bearings.
 pub(super) fn bearings_unmeasured(gateway: &GatewayKey, bearings: usize) {
-    tracing::error!(%gateway, bearings, "the configuration of this gateway no longer names bearings that it measured, and staff is told");
+    tracing::error!(%gateway, bearings, "the configuration of this gateway no longer names \
+        bearings that it measured, and staff is told");
 }
 
 /// Staff is told that events of a gateway are refused.

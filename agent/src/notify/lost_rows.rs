@@ -1,5 +1,5 @@
-//! Alarms whose message somebody has deleted from the outbox, by a clean-up or by restoring one table: they are told
-//! again, because nobody may have heard of them.
+//! Alarms whose message somebody has deleted from the outbox, by a clean-up or by restoring one
+//! table: they are told again, because nobody may have heard of them.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use super::{MQTT_LANE, log};
 const EVERY: Duration = Duration::from_secs(15);
 /// Messages of the last day are looked at: an alarm that stands longer is repeated by then.
 const LOOKS_BACK: Duration = Duration::from_hours(24);
-/// A message has its rows from the transaction on that writes it; this much is left for clocks that differ.
+/// A message has its rows from the transaction on that writes it; this much is left for clocks that
+/// differ.
 const FRESH: Duration = Duration::from_secs(10);
 
 impl Watchdog {

@@ -1,4 +1,5 @@
-//! The policy of notifications: a risk that rises, one that stands unacknowledged, one that is over.
+//! The policy of notifications: a risk that rises, one that stands unacknowledged, one that is
+//! over.
 //!
 //! The episode of a bearing (`pdm-episode`) decides what is told, and when. This module words it,
 //! chooses the channels that hear it, and sets when it is repeated. An acknowledgement ends the
@@ -6,7 +7,7 @@
 
 use std::sync::Arc;
 
-use pdm_episode::Step;
+use pdm_episode::EpisodeStep;
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::episode::Transition;
@@ -80,8 +81,8 @@ impl Policy {
         self.repeat_every_s().map(|every_s| every_s.max(A_DAY_S))
     }
 
-    /// The alarm with the time of its repetition put right, where a clock that was ahead wrote one that lies too far
-    /// away: nobody hears it twice because a clock was set back.
+    /// The alarm with the time of its repetition put right, where a clock that was ahead wrote one
+    /// that lies too far away: nobody hears it twice because a clock was set back.
     pub(crate) fn put_right(
         &self,
         key: &BearingKey,
@@ -93,7 +94,7 @@ impl Policy {
         let right = self.in_time(alarm, now)?;
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
-        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        let mut change = self.change(key, Some(record), EpisodeStep { episode, tell: None });
         change.alarm = Some(Box::new(right));
         Some(change)
     }
@@ -124,7 +125,7 @@ impl Policy {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
         episode.transition = Transition::Repeated;
-        let step = Step { episode, tell: None };
+        let step = EpisodeStep { episode, tell: None };
         let mut announcement = self.told(&subject, Some(record), step, now);
         announcement.notification.related.clone_from(&before.related);
         if let Some(change) = &mut announcement.episode {
@@ -206,8 +207,8 @@ fn topic_of(key: &BearingKey, what: BearingTopic) -> Topic {
     Topic::Bearing { key: key.clone(), what }
 }
 
-/// The end of the interval of `length_s` that `now` lies in, counted from 1970: the same instant for
-/// all that happens in it.
+/// The end of the interval of `length_s` that `now` lies in, counted from 1970: the same instant
+/// for all that happens in it.
 fn end_of_interval(now: Timestamp, length_s: f64) -> Timestamp {
     let length_ms = (length_s * 1000.0).round() as i64;
     if length_ms <= 0 {

@@ -1,11 +1,11 @@
 //! Decides how many rows of the outbox are claimed at once: at most a number of rows, and about a
 //! number of bytes, so that rows of any size leave without filling the memory.
 
-/// Bytes of one claim. Chosen: 256 diagnoses of usual size have 2 MB, so the number of rows bounds a
-/// usual claim and the bytes an unusual one.
+/// Bytes of one claim. Chosen: 256 diagnoses of usual size have 2 MB, so the number of rows bounds
+/// a usual claim and the bytes an unusual one.
 const BYTES: usize = 8 * 1024 * 1024;
-/// Rows of the first claim, whose sizes are not known yet: at a megabyte each, which earlier versions
-/// stored, they have four times [`BYTES`].
+/// Rows of the first claim, whose sizes are not known yet: at a megabyte each, which earlier
+/// versions stored, they have four times [`BYTES`].
 const FIRST: u32 = 32;
 
 /// The size of the next claim, learnt from the last one.

@@ -1,9 +1,10 @@
-//! A gateway whose events are refused is an alarm of its own: nothing of its bearings is judged, and nobody
-//! would hear of it. The alarm names the bearings, and the command that admits their events.
+//! A gateway whose events are refused is an alarm of its own: nothing of its bearings is judged,
+//! and nobody would hear of it. The alarm names the bearings, and the command that admits their
+//! events.
 //!
-//! It stands under the machine `refused-events` with the gateway's name, is repeated and acknowledged as
-//! every alarm, is told again where another bearing joins, and ends when the events are taken or come no
-//! more.
+//! It stands under the machine `refused-events` with the gateway's name, is repeated and
+//! acknowledged as every alarm, is told again where another bearing joins, and ends when the events
+//! are taken or come no more.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +19,8 @@ use super::{log, wording};
 /// Refused events of one bearing and cause from which staff is told: one is a slip of whoever tries
 /// something out, three are a gateway at work.
 const MANY: u64 = 3;
-/// The shortest time between two messages about one gateway, s. Chosen: as long as the first bearings of a
-/// gateway that was moved need to send, so that most stand in the first message.
+/// The shortest time between two messages about one gateway, s. Chosen: as long as the first
+/// bearings of a gateway that was moved need to send, so that most stand in the first message.
 const AGAIN_S: f64 = 300.0;
 /// The time after which refused events that staff was told of and that came no more are over, s, or
 /// three times their usual interval where that is longer. Chosen: the slowest usual period of wired

@@ -37,7 +37,8 @@ pub(crate) enum Remark {
     Ahead(SiteId, GatewayId, f64),
     /// Live events of a gateway lie this many seconds behind the agent's clock.
     Behind(SiteId, GatewayId, f64),
-    /// Events that are judged Critical are refused, because their gateway has brought too many new bearings.
+    /// Events that are judged Critical are refused, because their gateway has brought too many new
+    /// bearings.
     RefusedAlarms(GatewayKey, Vec<BearingKey>),
     /// The store comes near `[store] max_bytes`.
     StoreFull {

@@ -1,8 +1,8 @@
-//! A channel that reads its secrets again before it sends, so that a password or address that was changed
-//! is used without a restart.
+//! A channel that reads its secrets again before it sends, so that a password or address that was
+//! changed is used without a restart.
 //!
-//! Invariant: a secret that cannot be read leaves the channel as it is; what it was made with may still
-//! be right, and the send itself tells if it is not.
+//! Invariant: a secret that cannot be read leaves the channel as it is; what it was made with may
+//! still be right, and the send itself tells if it is not.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

@@ -21,20 +21,21 @@ use super::{MQTT_LANE, log};
 /// How long a message may fail before it is told elsewhere too, s. Chosen: mail servers that make
 /// unknown senders wait take the second try after one to five minutes.
 const ELSEWHERE_AFTER_S: f64 = 240.0;
-/// The shortest pause after a refusal. Chosen: a receiver that is deployed anew is back within a minute.
+/// The shortest pause after a refusal. Chosen: a receiver that is deployed anew is back within a
+/// minute.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// How long a send goes on after a secret of its channel has changed. Chosen: above what a mail server or hook
-/// that works needs to confirm what it has taken already, which would come twice if it were sent again, and
-/// well below the minute within which an alarm has to be told.
+/// How long a send goes on after a secret of its channel has changed. Chosen: above what a mail
+/// server or hook that works needs to confirm what it has taken already, which would come twice if
+/// it were sent again, and well below the minute within which an alarm has to be told.
 const GRACE: Duration = Duration::from_secs(20);
 
 /// The time between two publications of an alarm that nobody subscribes to, s. Chosen: a receiver
 /// that is restarted is back within it, and a publication costs nobody's sleep.
 const UNHEARD_S: f64 = 30.0;
 
-/// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s. Chosen: mail servers
-/// greet after up to 10 s.
+/// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s.
+/// Chosen: mail servers greet after up to 10 s.
 const LEAST_PATIENCE_S: f64 = 20.0;
 
 /// Returns how long a message has waited after `failures` failures and this last try, s: the sum of
@@ -45,8 +46,8 @@ fn waited_s(failures: u32, took_s: f64) -> f64 {
     (0..failures).map(nominal_s).sum::<f64>() + f64::from(failures + 1) * took_s
 }
 
-/// The longest wait that a receiver is granted (`Retry-After`), s: as long as the longest pause by the agent's own
-/// rule. Chosen: an alarm must not wait for a day because a receiver says so.
+/// The longest wait that a receiver is granted (`Retry-After`), s: as long as the longest pause by
+/// the agent's own rule. Chosen: an alarm must not wait for a day because a receiver says so.
 const LONGEST_ASKED_S: f64 = NOMINAL_PAUSES.longest.as_secs() as f64;
 
 /// A receiver that asks to wait: until when nothing is sent to it, and what it said.
@@ -54,7 +55,8 @@ const LONGEST_ASKED_S: f64 = NOMINAL_PAUSES.longest.as_secs() as f64;
 pub(super) struct WaitAsked {
     until: Instant,
     said: String,
-    /// How often the secrets of the channel had changed: another address or key is not asked to wait.
+    /// How often the secrets of the channel had changed: another address or key is not asked to
+    /// wait.
     renewals: u64,
 }
 
@@ -67,8 +69,8 @@ impl WaitAsked {
     }
 }
 
-/// Ends some time after a secret of the channel has changed: a server that does not answer the old one would
-/// hold up the message for as long as it may take.
+/// Ends some time after a secret of the channel has changed: a server that does not answer the old
+/// one would hold up the message for as long as it may take.
 async fn renewed(channel: &dyn Channel, before: u64) {
     while channel.renewals() == before {
         tokio::time::sleep(LOOK).await;
@@ -84,7 +86,8 @@ pub(super) fn granted(error: SendError) -> SendError {
     let granted_s = granted.as_secs();
     let words = if granted < wait {
         format!(
-            "{said}; it asks to wait {asked_s} s, tried again after {granted_s} s, the longest wait granted"
+            "{said}; it asks to wait {asked_s} s, tried again after {granted_s} s, the longest \
+             wait granted"
         )
     } else {
         format!("{said}; it asks to wait {asked_s} s, tried again after that")
@@ -121,7 +124,8 @@ impl Lane {
             Some(Err(held))
         } else {
             tokio::select! {
-                sent = self.sent_in_time(channel, rows, &notifications) => Some(sent.map_err(granted)),
+                sent = self.sent_in_time(channel, rows, &notifications) =>
+                    Some(sent.map_err(granted)),
                 () = renewed(channel, before) => None,
             }
         };
@@ -218,8 +222,9 @@ impl Lane {
         SendOutcome::GivenUp { error: reason }
     }
 
-    /// Tells elsewhere what the broker's topic does not take, at once what the broker refuses, so that an alarm that
-    /// the topic alone was to carry is counted as told to nobody. Its rows stay and are tried again.
+    /// Tells elsewhere what the broker's topic does not take, at once what the broker refuses, so
+    /// that an alarm that the topic alone was to carry is counted as told to nobody. Its rows stay
+    /// and are tried again.
     pub(super) async fn tell_of_publications(&self, rows: &[Claimed], published: &[Published]) {
         for (row, published) in rows.iter().zip(published).filter(|(row, _)| is_notification(row)) {
             let why = match &published.outcome {
@@ -299,8 +304,8 @@ impl Lane {
         Some(reached)
     }
 
-    /// The next try of a row, not before `least_s`. What a receiver asks for is kept to the second: the lane
-    /// sends nothing to it before.
+    /// The next try of a row, not before `least_s`. What a receiver asks for is kept to the second:
+    /// the lane sends nothing to it before.
     fn again(&self, lane: &str, row: &Claimed, error: String, least_s: Option<f64>) -> SendOutcome {
         let pause_s = PAUSES.after(row.attempts).as_secs_f64().max(least_s.unwrap_or_default());
         // a try falls on the time at which the alarm is told elsewhere

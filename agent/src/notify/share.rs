@@ -106,7 +106,8 @@ mod tests {
         Room::new(120, 0, BTreeMap::new(), gateways)
     }
 
-    /// Issue 34, H4: 170 invented Criticals used the hour up, and an honest one waited for the next.
+    /// Issue 34, H4: 170 invented Criticals used the hour up, and an honest one waited for the
+    /// next.
     #[test]
     fn the_flood_of_one_gateway_holds_no_first_critical_of_another() {
         let mut room = room(3);

@@ -78,8 +78,8 @@ impl Watchdog {
         }
     }
 
-    /// One look at all that time brings about. A step that fails does not keep the others from telling
-    /// staff; the first failure is returned.
+    /// One look at all that time brings about. A step that fails does not keep the others from
+    /// telling staff; the first failure is returned.
     pub(super) async fn look(&self, bursts: &mut Bursts) -> Result<(), StoreError> {
         let now = self.clock.now();
         let gateways = self.look_at_gateways(bursts, now).await;
@@ -143,7 +143,8 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Writes what follows, unless the episode has changed meanwhile; then the next look decides anew.
+    /// Writes what follows, unless the episode has changed meanwhile; then the next look decides
+    /// anew.
     pub(super) async fn follow(
         &self,
         key: &BearingKey,

@@ -1,9 +1,9 @@
 //! `notify_maintenance_staff`: the message of a tool's call leaves through the outbox, as every
 //! notification does.
 //!
-//! Invariants: an accepted message is written; the same call again writes nothing; a message about a
-//! machine that was never measured is refused, so that staff is not sent to a machine that does not
-//! exist.
+//! Invariants: an accepted message is written; the same call again writes nothing; a message about
+//! a machine that was never measured is refused, so that staff is not sent to a machine that does
+//! not exist.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,8 +24,8 @@ use crate::progress::Reporter;
 
 /// Longest message of a tool, characters: a page of text.
 const MOST: usize = 2000;
-/// Messages of all callers in an hour: a sixth of what a channel tells in an hour by default, so that no
-/// program uses up what alarms need.
+/// Messages of all callers in an hour: a sixth of what a channel tells in an hour by default, so
+/// that no program uses up what alarms need.
 const PER_HOUR: u32 = 20;
 
 /// Writes messages to staff into the outbox.
@@ -58,8 +58,9 @@ impl Hourly {
     }
 }
 
-/// The words around a caller's, which say that a program has sent them and that nobody has checked them.
-/// Links are taken out: a program has none to send, and a stranger's would look like the plant's.
+/// The words around a caller's, which say that a program has sent them and that nobody has checked
+/// them. Links are taken out: a program has none to send, and a stranger's would look like the
+/// plant's.
 fn words(message: &str) -> Text {
     let text = |mark: &str| without_links(message, mark);
     Text::new(

@@ -1,4 +1,5 @@
-//! A templated web hook as a channel: one lane for the hook itself, or one for each person behind it.
+//! A templated web hook as a channel: one lane for the hook itself, or one for each person behind
+//! it.
 
 use std::sync::Arc;
 

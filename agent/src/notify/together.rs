@@ -1,5 +1,5 @@
-//! Alarms that are told with another's of their machine: that one names them within half a minute, and they
-//! are told by themselves when it is over or after a shift.
+//! Alarms that are told with another's of their machine: that one names them within half a minute,
+//! and they are told by themselves when it is over or after a shift.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Tells an alarm once more with the bearings that rose beside it, when they have had time to gather.
+    /// Tells an alarm once more with the bearings that rose beside it, when they have had time to
+    /// gather.
     async fn name(
         &self,
         source: &BearingKey,

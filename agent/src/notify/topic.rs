@@ -1,5 +1,5 @@
-//! The topic `notification` as a channel, for the summaries of its ceiling. Notifications themselves are
-//! rows of the broker's lane, beside the diagnoses.
+//! The topic `notification` as a channel, for the summaries of its ceiling. Notifications
+//! themselves are rows of the broker's lane, beside the diagnoses.
 
 use async_trait::async_trait;
 use pdm_shared::delivery::Notification;

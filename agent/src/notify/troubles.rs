@@ -17,28 +17,29 @@ use pdm_store::{EpisodeRecord, GatewayState, OldGaps, StoreError};
 use super::silence::Watchdog;
 use super::{log, wording};
 
-/// How long a gateway has to be in trouble before staff is told, s. Chosen: a source that is started anew
-/// is back within it.
+/// How long a gateway has to be in trouble before staff is told, s. Chosen: a source that is
+/// started anew is back within it.
 const LASTS_S: f64 = 10.0;
 /// The report of a gateway whose events no receipt of the agent covers. After an agent was away,
 /// all gateways send it until its first receipts.
 const NO_RECEIPT: &str = "no receipt of the agent covers them";
 /// How long that has to last, s. Chosen: what has queued in ten minutes is stored within it.
 const NO_RECEIPT_LASTS_S: f64 = 180.0;
-/// How long health tells of two gateways of one name after the last sign of it, s. Chosen: the two take the
-/// connection from each other at least every 30 s.
+/// How long health tells of two gateways of one name after the last sign of it, s. Chosen: the two
+/// take the connection from each other at least every 30 s.
 const TWIN_S: f64 = 180.0;
-/// The shortest time between two messages about what has come to one gateway's trouble, s. Chosen: whoever goes there after
-/// the first reads the rest at the gateway, and its words may change each second.
+/// The shortest time between two messages about what has come to one gateway's trouble, s. Chosen:
+/// whoever goes there after the first reads the rest at the gateway, and its words may change each
+/// second.
 const FURTHER_AGAIN_S: f64 = 600.0;
-/// Gateways of which no event is stored whose trouble staff is told of; further ones are in the health alone.
-/// Chosen: the gateways that a plant adds in an hour.
+/// Gateways of which no event is stored whose trouble staff is told of; further ones are in the
+/// health alone. Chosen: the gateways that a plant adds in an hour.
 const STRANGERS: usize = 16;
 /// The shortest time between two messages about missing events of one gateway, s.
 const LOST_AGAIN_S: f64 = 3600.0;
 
-/// How long events of an online gateway may be missing before staff is told, s. Chosen: a gateway that drains its
-/// spool after a day away, or is above its share, is done within it.
+/// How long events of an online gateway may be missing before staff is told, s. Chosen: a gateway
+/// that drains its spool after a day away, or is above its share, is done within it.
 const MISSING_LASTS_S: f64 = 3600.0;
 /// The time between two looks for what is missing, s: a gateway may leave very many gaps.
 const MISSING_LOOK_S: f64 = 60.0;
@@ -63,7 +64,8 @@ pub(super) struct Heeded {
     missing_told: BTreeMap<GatewayKey, Timestamp>,
 }
 
-/// The troubles that a gateway names, without the figures in them: a count that grows is no further trouble.
+/// The troubles that a gateway names, without the figures in them: a count that grows is no further
+/// trouble.
 fn matters(trouble: &str) -> BTreeSet<String> {
     let without_figures = |one: &str| one.trim().replace(|c: char| c.is_ascii_digit(), "");
     trouble.split(';').map(without_figures).filter(|one| !one.is_empty()).collect()
@@ -102,8 +104,8 @@ impl Watchdog {
         Ok(said)
     }
 
-    /// Tells of events that online gateways have not sent for long although they are asked for; what health says
-    /// of them.
+    /// Tells of events that online gateways have not sent for long although they are asked for;
+    /// what health says of them.
     async fn look_at_missing(
         &self,
         heeded: &mut Heeded,
@@ -205,8 +207,8 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Tells what has come to a trouble whose alarm stands: a disk that is full is another matter than the
-    /// configuration that was refused a week before.
+    /// Tells what has come to a trouble whose alarm stands: a disk that is full is another matter
+    /// than the configuration that was refused a week before.
     async fn look_at_further(
         &self,
         heeded: &mut Heeded,

@@ -1,9 +1,9 @@
-//! Bearings that a gateway measured and that its configuration names no more: nothing of them arrives, nothing
-//! is silent as a whole, and nobody would hear that they are not watched.
+//! Bearings that a gateway measured and that its configuration names no more: nothing of them
+//! arrives, nothing is silent as a whole, and nobody would hear that they are not watched.
 //!
-//! A gateway's birth names what it measures. A bearing that belongs to the gateway and is not among them is told
-//! under the machine `not-measured` with the gateway's name, and ends where it is measured again, forgotten, or
-//! another gateway's.
+//! A gateway's birth names what it measures. A bearing that belongs to the gateway and is not among
+//! them is told under the machine `not-measured` with the gateway's name, and ends where it is
+//! measured again, forgotten, or another gateway's.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use tokio::time::Instant;
 use super::silence::Watchdog;
 use super::{log, wording};
 
-/// How long a gateway has to name its bearings without one before staff is told. Chosen: whoever edits the
-/// configuration and starts the gateway twice is through by then.
+/// How long a gateway has to name its bearings without one before staff is told. Chosen: whoever
+/// edits the configuration and starts the gateway twice is through by then.
 const LASTS: Duration = Duration::from_secs(10);
 /// Bearings that health names.
 const SHOWN: usize = 5;

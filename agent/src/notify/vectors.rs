@@ -1,10 +1,10 @@
-//! The lane of judgements: each is added to the knowledge base's `analysis_history`, so that a later
-//! judgement finds those of similar cases.
+//! The lane of judgements: each is added to the knowledge base's `analysis_history`, so that a
+//! later judgement finds those of similar cases.
 //!
-//! The knowledge base stores a judgement under its event's id, so one that is sent twice is there once.
-//! A judgement is never given up because the knowledge base is away; a row that is no judgement is given
-//! up. Counting a judgement's words is the most work of all that follows from it and the least urgent,
-//! so this lane waits while events wait to be judged.
+//! The knowledge base stores a judgement under its event's id, so one that is sent twice is there
+//! once. A judgement is never given up because the knowledge base is away; a row that is no
+//! judgement is given up. Counting a judgement's words is the most work of all that follows from it
+//! and the least urgent, so this lane waits while events wait to be judged.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Web hooks: generic JSON, Slack's and Teams' forms. No redirects are followed, so a notification goes
-//! to the configured address only.
+//! Web hooks: generic JSON, Slack's and Teams' forms. No redirects are followed, so a notification
+//! goes to the configured address only.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ use super::lanes::{Channel, SendError};
 use super::webhook_lane;
 use crate::settings::{WebhookFormat, WebhookSettings};
 
-/// How long a receiver may take: Slack and Teams answer within a second, a relay in the plant may be
-/// slower.
+/// How long a receiver may take: Slack and Teams answer within a second, a relay in the plant may
+/// be slower.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The hook cannot be set up. The caller ends with a bad configuration.
@@ -127,8 +127,8 @@ fn builder() -> reqwest::ClientBuilder {
 }
 
 impl Webhook {
-    /// The client for one message. With certificates of its own it is made anew each time, so that a
-    /// renewed certificate or revocation list is used without a restart.
+    /// The client for one message. With certificates of its own it is made anew each time, so that
+    /// a renewed certificate or revocation list is used without a restart.
     fn client(&self) -> Result<reqwest::Client, String> {
         let Some(tls) = &self.settings.tls else { return Ok(self.client.clone()) };
         let config = tls.client_config().map_err(|error| error.to_string())?;
@@ -186,9 +186,10 @@ impl Channel for Webhook {
     }
 }
 
-/// An answer with a good status whose body does not end or cannot be read. The receiver has the message, and what it has to say of it
-/// is not known: many say in the body that they failed. It is not sent there again, as each try would be another
-/// message to people; the log and the page of the ways say it.
+/// An answer with a good status whose body does not end or cannot be read. The receiver has the
+/// message, and what it has to say of it is not known: many say in the body that they failed. It is
+/// not sent there again, as each try would be another message to people; the log and the page of
+/// the ways say it.
 pub(super) fn unended(status: u16, said: &str) -> SendError {
     SendError::Partly(format!(
         "the receiver answers {status}, and its answer does not end or cannot be read: {said}"
@@ -238,8 +239,8 @@ fn slack_title(notification: &Notification, language: Language) -> String {
     escape::slack(&escape::title(notification.title.in_language(language)))
 }
 
-/// A block of text in which Slack makes no links of its own (`verbatim`), with the link by which the alarm
-/// is acknowledged behind it.
+/// A block of text in which Slack makes no links of its own (`verbatim`), with the link by which
+/// the alarm is acknowledged behind it.
 fn slack_section(text: &str, link: Option<&str>, language: Language) -> Value {
     let link = link.map_or_else(String::new, |url| {
         let url = escape::slack_address(url);

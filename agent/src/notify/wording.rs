@@ -1,6 +1,6 @@
-//! The texts of a notification, in the order that a person needs them (ISA-18.2 practice): the asset and
-//! its fault; certainty and evidence; since when; how fast; what to do until when; what happens
-//! otherwise; safety.
+//! The texts of a notification, in the order that a person needs them (ISA-18.2 practice): the
+//! asset and its fault; certainty and evidence; since when; how fast; what to do until when; what
+//! happens otherwise; safety.
 
 use pdm_expert::case::BearingState;
 use pdm_routes::Zone;
@@ -89,7 +89,8 @@ pub(super) fn not_written(
             "알림에 적힌 문서를 작성하지 못함:\n{places}\n조치: 로그와 저장 공간 확인 후 `pdm-agent report {event_id}` 실행"
         ),
         format!(
-            "The documents that the alarm named could not be written:\n{places}\nAction: check the log and the disk, then run `pdm-agent report {event_id}`"
+            "The documents that the alarm named could not be written:\n{places}\nAction: check the \
+             log and the disk, then run `pdm-agent report {event_id}`"
         ),
     );
     (title, body)
@@ -249,8 +250,8 @@ pub(super) fn cleared(
     (title, body)
 }
 
-/// The body of an alarm that is told again: it says when it was told, since the bearing may have gone on
-/// meanwhile. A body that says so already is left.
+/// The body of an alarm that is told again: it says when it was told, since the bearing may have
+/// gone on meanwhile. A body that says so already is left.
 pub(super) fn as_told(body: &Text, at: Timestamp, zone: Zone) -> Text {
     const KO: &str = " 알림의 내용, 지금 상태는 페이지에서 확인";
     if body.ko.lines().next().is_some_and(|line| line.ends_with(KO)) {
@@ -281,7 +282,8 @@ pub(super) fn without_life(body: &Text) -> Text {
     )
 }
 
-/// The title of a repetition. What went on within the level was news once: a repetition is of the alarm.
+/// The title of a repetition. What went on within the level was news once: a repetition is of the
+/// alarm.
 pub(super) fn repeated(title: &Text, times: u32) -> Text {
     let title = developed::of_the_alarm(title);
     Text::new(
@@ -353,8 +355,8 @@ pub(super) fn escalated(title: &Text, body: &Text, minutes: f64) -> (Text, Text)
     (title, body)
 }
 
-/// The body of an alarm with what else its window tells: a change of the machine, the gateway's times.
-/// They come with one window alone, so a message of their own would never be sent.
+/// The body of an alarm with what else its window tells: a change of the machine, the gateway's
+/// times. They come with one window alone, so a message of their own would never be sent.
 pub(super) fn with_beside(
     body: Text,
     key: &BearingKey,

@@ -10,7 +10,8 @@ pub(super) fn store_failed(error: &StoreError) {
 }
 
 pub(super) fn lost(event_id: EventId) {
-    tracing::warn!(%event_id, "a second opinion is another agent's by now, or its judgement is gone");
+    tracing::warn!(%event_id, "a second opinion is another agent's by now, or its judgement is \
+        gone");
 }
 
 pub(super) fn resumed(event_id: EventId, messages: usize) {

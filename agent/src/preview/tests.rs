@@ -1,5 +1,5 @@
-//! The figures of the episodes that need no recording: a bearing that hovers around a threshold, and
-//! shelves over drawn courses.
+//! The figures of the episodes that need no recording: a bearing that hovers around a threshold,
+//! and shelves over drawn courses.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -62,9 +62,10 @@ fn gaussian(random: &mut ChaCha8Rng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
-/// Forty weeks of a level that wanders around the threshold of Watch (1.3 times the baseline) within 8 %, with
-/// this share kept from window to window, and flutters by 4 %. Nobody acknowledges. Gives the most
-/// messages of one, and how often the risk crossed the threshold in all.
+/// Forty weeks of a level that wanders around the threshold of Watch (1.3 times the baseline)
+/// within 8 %, with this share kept from window to window, and flutters by 4 %. Nobody
+/// acknowledges. Gives the most messages of one, and how often the risk crossed the threshold in
+/// all.
 fn hovers(kept: f64) -> (usize, usize) {
     let (mut most_told, mut crossings) = (0, 0);
     for seed in 0..40 {
@@ -86,8 +87,8 @@ fn hovers(kept: f64) -> (usize, usize) {
     (most_told, crossings)
 }
 
-/// R-AGENT-10: a bearing that hovers around its threshold for seven days is one episode and at most two
-/// messages, and no level is told three times in 24 hours.
+/// R-AGENT-10: a bearing that hovers around its threshold for seven days is one episode and at most
+/// two messages, and no level is told three times in 24 hours.
 #[test]
 fn a_bearing_that_hovers_around_its_threshold_for_a_week_is_told_at_most_twice() {
     // the level forgets itself in an hour
@@ -153,9 +154,9 @@ fn a_shelf_never_hides_a_rise() {
     }
 }
 
-/// R-AGENT-10: a simulated run to failure is one episode and at most six messages, where staff acknowledges
-/// what it is told by the next window; a healthy one is none. Each level is told with the window that
-/// brings it.
+/// R-AGENT-10: a simulated run to failure is one episode and at most six messages, where staff
+/// acknowledges what it is told by the next window; a healthy one is none. Each level is told with
+/// the window that brings it.
 #[test]
 fn a_simulated_run_to_failure_is_one_episode_and_at_most_six_messages() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/scenarios/edge");

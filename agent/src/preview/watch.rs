@@ -14,7 +14,7 @@ use pdm_shared::time::Timestamp;
 use pdm_store::EpisodeRecord;
 use pdm_store::due::{DueAlarm, LONGEST_STEP_S};
 
-use super::{Preview, Told};
+use super::{Preview, ToldNotifications};
 use crate::notify::policy::{Followed, NAMED_AFTER_S, beside_for_longest_s, ended_beside};
 
 /// Something that is due.
@@ -139,8 +139,8 @@ impl Preview {
         })
     }
 
-    /// Episodes that are told with an alarm that stands and does not name them yet, with the time since
-    /// when.
+    /// Episodes that are told with an alarm that stands and does not name them yet, with the time
+    /// since when.
     fn unnamed(&self) -> impl Iterator<Item = (&BearingKey, &EpisodeRecord, Timestamp)> {
         self.bearings.keys().filter_map(|key| {
             let record = self.record(key)?;
@@ -170,7 +170,7 @@ impl Preview {
                 Followed::Told(Box::new(again))
             }),
         };
-        let mut told = Told::default();
+        let mut told = ToldNotifications::default();
         if let Some(bearing) = self.bearings.get_mut(key) {
             bearing.take(followed, &mut told);
         }
@@ -191,7 +191,7 @@ impl Preview {
             .iter()
             .filter_map(|(key, of)| Some((key.clone(), of.episode.course.told_with?.level)))
             .collect();
-        let mut told = Told::default();
+        let mut told = ToldNotifications::default();
         let announcement = self.policy.naming(source, record, alarm, &named, now);
         if let Some(bearing) = self.bearings.get_mut(source) {
             bearing.take(Some(Followed::Told(Box::new(announcement))), &mut told);

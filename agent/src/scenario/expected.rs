@@ -30,8 +30,8 @@ pub(super) fn differs(phase: usize, expect: &Expect, events: &[PlayedEvent]) -> 
     for event in own() {
         hold("research due", &event.research_due, &expect.research);
     }
-    // documents are written once in a phase and complete: a bearing whose state does not change gets no
-    // second work order
+    // documents are written once in a phase and complete: a bearing whose state does not change
+    // gets no second work order
     let written: Vec<Files> =
         own().map(|event| event.documents).filter(|files| *files != Files::NONE).collect();
     let due: &[Files] = if expect.documents { &[Files::WHOLE] } else { &[] };

@@ -53,7 +53,8 @@ pub struct Kpis {
     pub lowered: Option<Share>,
     /// Judgements on which the language model gave no opinion.
     pub opinions_failed: usize,
-    /// Hours from the first Warning to the last event, of sequences that end Critical; the shortest.
+    /// Hours from the first Warning to the last event, of sequences that end Critical; the
+    /// shortest.
     pub shortest_lead_time_h: Option<f64>,
     /// Time from stored to judged, without research and documents, 95th percentile, ms.
     pub judged_p95_ms: f64,

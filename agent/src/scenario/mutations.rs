@@ -1,5 +1,5 @@
-//! Mutations of every text that the scenarios produce: one digit or one unit changed must be withheld,
-//! and what is true must not (R-AGENT-2).
+//! Mutations of every text that the scenarios produce: one digit or one unit changed must be
+//! withheld, and what is true must not (R-AGENT-2).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -122,8 +122,8 @@ fn mutations(text: &str) -> Vec<String> {
     all
 }
 
-/// Most mutations that are tried, drawn from all by a seed; `PDM_MUTATIONS` sets another number, up to
-/// all of them.
+/// Most mutations that are tried, drawn from all by a seed; `PDM_MUTATIONS` sets another number, up
+/// to all of them.
 const TRIED: usize = 3000;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,7 +173,8 @@ async fn a_figure_or_unit_that_is_changed_is_withheld_and_a_true_one_is_not() {
         }
     }
     println!(
-        "{} judgements, {distinct} distinct texts, {made} mutations, {tried} tried, {} not withheld",
+        "{} judgements, {distinct} distinct texts, {made} mutations, {tried} tried, {} not \
+         withheld",
         concluded.len(),
         passed.len()
     );

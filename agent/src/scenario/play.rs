@@ -219,7 +219,7 @@ impl Stage {
             .with_documents(Arc::new(writer));
         let prefix = Prefix::default();
         let judging = Judging::new(store.judging(), shared, workflow, &settings.notify, &prefix)
-            .with_telling(catalogue)
+            .with_staff_tool(catalogue)
             .with_opinions(from)
             .with_model_in_loop(in_loop);
         Ok(Self { store, knowledge: tooling.knowledge, judging, opinions, clock })

@@ -1,5 +1,5 @@
-//! The channels of a configuration: one for each that stands for itself, and one for each way to each
-//! person.
+//! The channels of a configuration: one for each that stands for itself, and one for each way to
+//! each person.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,8 +20,8 @@ use crate::notify::templated::Templated;
 use crate::notify::webhook::{Webhook, WebhookError};
 use crate::settings::{NotifySettings, WebhookSettings};
 
-/// Makes the configured channels: e-mail and web hooks, with those to people. Each reads its secrets again
-/// when it sends.
+/// Makes the configured channels: e-mail and web hooks, with those to people. Each reads its
+/// secrets again when it sends.
 pub(crate) fn channels(
     settings: &NotifySettings,
     reports: &ReportSettings,
@@ -105,8 +105,8 @@ fn made(
     Ok(channels)
 }
 
-/// The configured channels that can be made now. One whose secret or file is not there is left out: the
-/// others tell staff what the start waits for.
+/// The configured channels that can be made now. One whose secret or file is not there is left out:
+/// the others tell staff what the start waits for.
 pub(super) fn present(
     settings: &NotifySettings,
     reports: &ReportSettings,

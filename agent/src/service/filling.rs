@@ -1,8 +1,9 @@
-//! Fills the knowledge base: at the start, later if its server was away, and again if the server comes
-//! back empty.
+//! Fills the knowledge base: at the start, later if its server was away, and again if the server
+//! comes back empty.
 //!
-//! The documents are compared by their content, so filling again costs little. The judgements are in the
-//! agent's store; where the knowledge base has none of them they leave through the outbox again.
+//! The documents are compared by their content, so filling again costs little. The judgements are
+//! in the agent's store; where the knowledge base has none of them they leave through the outbox
+//! again.
 
 use std::time::Duration;
 
@@ -15,11 +16,11 @@ use tokio_util::sync::CancellationToken;
 use super::{StartError, log};
 use crate::settings::AgentSettings;
 
-/// How long the start waits for the knowledge base. The shipped documents take well below a second with
-/// the local embedding and a few seconds with a remote one.
+/// How long the start waits for the knowledge base. The shipped documents take well below a second
+/// with the local embedding and a few seconds with a remote one.
 const FIRST_FILL: Duration = Duration::from_secs(10);
-/// The interval of looks at a server that was filled. Chosen: a search finds nothing for half a minute
-/// after a server came back empty, and three counts are no load.
+/// The interval of looks at a server that was filled. Chosen: a search finds nothing for half a
+/// minute after a server came back empty, and three counts are no load.
 const LOOK: Duration = Duration::from_secs(30);
 /// Most judgements that are sent again: as many as the embedded store keeps by default.
 const MOST_JUDGEMENTS: u32 = 10_000;

@@ -12,7 +12,7 @@ use pdm_tools::Runtime;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
 
-use super::parts::Stops;
+use super::parts::StopSignals;
 use super::task::{RunningTask, STOP_ORDER, StopSignal, Task};
 use super::{ServiceError, log};
 use crate::notify::missing_rows_line;
@@ -21,13 +21,14 @@ use crate::progress::{Live, Progress, Reporter, Standing};
 use crate::vitals::{Saying, Vitals};
 
 /// How long the last stage may take even if the grace period is over: twice the second that the
-/// publisher waits for the broker to close its side. Aborted before, it would break the connection off.
+/// publisher waits for the broker to close its side. Aborted before, it would break the connection
+/// off.
 const LAST_STAGE: Duration = Duration::from_secs(2);
 
 /// A running agent.
 #[derive(Debug)]
 pub struct Handle {
-    pub(super) stops: Stops,
+    pub(super) stops: StopSignals,
     pub(super) tasks: Vec<RunningTask>,
     pub(super) reporter: Reporter,
     pub(super) remarks: Remarks,
@@ -61,8 +62,9 @@ impl Handle {
         self.reporter.live().subscribe()
     }
 
-    /// Says in health, metrics and to staff that a configuration that was read again is refused, and why. It stands
-    /// for as long as this agent runs: one that starts with another configuration has none.
+    /// Says in health, metrics and to staff that a configuration that was read again is refused,
+    /// and why. It stands for as long as this agent runs: one that starts with another
+    /// configuration has none.
     pub fn refuses_configuration(&self, why: &str) {
         log::configuration_refused();
         let said = format!("the new configuration is refused, the one of before stays: {why}");
@@ -95,9 +97,9 @@ impl Handle {
         self.tasks.iter().find(|one| one.handle.is_finished()).map(|one| one.task.as_str())
     }
 
-    /// Stops the tasks stage by stage, in the order of the flow, within the grace period, then closes the store.
-    /// A task that is still busy at the end of the period is aborted: what it had not finished is in
-    /// the store or with the broker, and the next start goes on with it.
+    /// StopSignals the tasks stage by stage, in the order of the flow, within the grace period,
+    /// then closes the store. A task that is still busy at the end of the period is aborted: what
+    /// it had not finished is in the store or with the broker, and the next start goes on with it.
     ///
     /// # Errors
     /// [`ServiceError`] if a task had failed.

@@ -14,7 +14,8 @@ pub(super) fn task_still_busy(part: &'static str) {
 
 /// Nothing is served over HTTP from now on: the threads of the server did not start, or ended.
 pub(super) fn http_ended(error: &std::io::Error) {
-    tracing::error!(%error, "the HTTP server ended: pages, health and tools are away until a restart");
+    tracing::error!(%error, "the HTTP server ended: pages, health and tools are away until a \
+        restart");
 }
 
 /// The agent does not watch the machines from now on.
@@ -38,7 +39,8 @@ pub(super) fn rows_missing(missing: &MissingRows) {
         place,
         %written_at,
         found_at = found_at.map(|at| at.to_string()),
-        "the store lacks what the agent wrote last: it was removed, emptied or put back, or its log (-wal) was removed"
+        "the store lacks what the agent wrote last: it was removed, emptied or put back, or its \
+         log (-wal) was removed"
     );
 }
 
@@ -48,7 +50,8 @@ pub(super) fn clock_apart(apart_s: Option<f64>) {
     if let Some(apart_s) = apart_s {
         tracing::warn!(
             apart_s,
-            "the clocks of this machine and of the database's server are apart, due times go by the server's"
+            "the clocks of this machine and of the database's server are apart, due times go by \
+             the server's"
         );
     }
 }

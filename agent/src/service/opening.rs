@@ -16,16 +16,16 @@ use tokio_util::sync::CancellationToken;
 use super::{StartError, channels, log, open_store};
 use crate::http::health;
 use crate::mqtt::{Thrown, publisher};
-use crate::notify::blind::{BlindWatch, Outage};
 use crate::notify::lanes::Channel;
+use crate::notify::outage::{Outage, OutageWatch};
 use crate::notify::policy::Policy;
 use crate::notify::topic::NotificationTopic;
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::vitals::{Ailment, Blindness, Trouble, Vitals};
 
-/// How long the first attempt may take before health is served. Chosen: a store that is well opens within a second,
-/// the migration of a large one takes minutes.
+/// How long the first attempt may take before health is served. Chosen: a store that is well opens
+/// within a second, the migration of a large one takes minutes.
 const AT_ONCE: Duration = Duration::from_secs(3);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -189,14 +189,14 @@ pub(super) fn watch(
     clock: &SharedClock,
     vitals: &Vitals,
     ways: Vec<Arc<dyn Channel>>,
-) -> Option<BlindWatch> {
+) -> Option<OutageWatch> {
     let after = Duration::from_secs_f64(settings.silence.store_after_s);
     if after.is_zero() {
         return None;
     }
     let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
     let hears = |way: &Arc<dyn Channel>| policy.hears(way.lane(), RiskLevel::Warning);
-    Some(BlindWatch {
+    Some(OutageWatch {
         vitals: vitals.clone(),
         clock: Arc::clone(clock),
         channels: ways.into_iter().filter(hears).collect(),

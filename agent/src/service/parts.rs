@@ -1,4 +1,5 @@
-//! The tasks of the agent, each put together from what was built before. Only this file spawns tasks.
+//! The tasks of the agent, each put together from what was built before. Only this file spawns
+//! tasks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,20 +25,20 @@ use super::{log, opening};
 use crate::captures::Captures;
 use crate::configuration::AgentFile;
 use crate::conversation::Conversation;
-use crate::http::door::Door;
+use crate::http::bound::BoundServer;
 use crate::http::{self, Served};
 use crate::intake::Intake;
-use crate::intake::receipts::{Confirmed, Owed, Receipts};
+use crate::intake::receipts::{Confirmed, OwedReceipts, Receipts};
 use crate::judging::{Judging, ModelInLoop};
 use crate::model::LanguageModel;
 use crate::mqtt::publisher::Publisher;
 use crate::mqtt::queue::fair;
 use crate::mqtt::receiver::{Receiver, limits};
 use crate::mqtt::{PutOff, ThrownOut};
-use crate::notify::blind::Outage;
 use crate::notify::ceiling::Ceiling;
 use crate::notify::elsewhere::Elsewhere;
 use crate::notify::lanes::{Channel, Lane};
+use crate::notify::outage::Outage;
 use crate::notify::policy::Policy;
 use crate::notify::remarks::{Remark, Remarker, Remarks};
 use crate::notify::silence::Watchdog;
@@ -52,19 +53,19 @@ use crate::workflow::Workflow;
 
 /// The signals that end the tasks, one for each stage of stopping.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stops {
+pub(super) struct StopSignals {
     pub(super) intake: CancellationToken,
     pub(super) drained: CancellationToken,
     pub(super) judging: CancellationToken,
     pub(super) outbox: CancellationToken,
     pub(super) publisher: CancellationToken,
-    /// Rung when something was stored: the judging looks at once.
+    /// Notified when something was stored: the judging looks at once.
     pub(super) stored: Arc<Notify>,
-    /// Rung when a judgement waits for the language model.
+    /// Notified when a judgement waits for the language model.
     pub(super) asked: Arc<Notify>,
 }
 
-impl Stops {
+impl StopSignals {
     /// Tells the tasks of a stage to end.
     pub(super) fn signal(&self, signal: StopSignal) {
         match signal {
@@ -78,7 +79,7 @@ impl Stops {
 }
 
 /// The parts from which the tasks are made, and the tasks that run already.
-pub(super) struct Parts {
+pub(super) struct TaskParts {
     pub(super) settings: AgentSettings,
     pub(super) policy: Policy,
     pub(super) clock: SharedClock,
@@ -93,11 +94,11 @@ pub(super) struct Parts {
     pub(super) file: Option<Arc<AgentFile>>,
     /// An outage that staff has been told of before the tasks started.
     pub(super) outage: Option<Outage>,
-    pub(super) stops: Stops,
+    pub(super) stops: StopSignals,
     pub(super) tasks: Vec<RunningTask>,
 }
 
-impl Parts {
+impl TaskParts {
     pub(super) fn spawn(&mut self, task: Task, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.push(RunningTask { task, handle: tokio::spawn(work) });
     }
@@ -111,7 +112,7 @@ impl Parts {
     }
 
     /// Serves HTTP on an address that is bound already.
-    pub(super) fn serve(&mut self, door: Door) {
+    pub(super) fn serve(&mut self, server: BoundServer) {
         let filters = self.settings.knowledge.filter_by_model;
         let tools =
             if filters { Arc::new(self.tools.filtering()) } else { Arc::clone(&self.tools) };
@@ -150,7 +151,7 @@ impl Parts {
         };
         let stop = self.stops.publisher.clone();
         // nobody who asks for pages without end takes a thread from judging
-        let server = http::serve(door, served, stop);
+        let server = http::serve(server, served, stop);
         self.spawn(Task::Http, async {
             if let Err(error) = on_own_threads("http", half_of_processors(), server).await {
                 log::http_ended(&error);
@@ -158,9 +159,9 @@ impl Parts {
         });
     }
 
-    /// Starts a lane for the broker, for the knowledge base and for each channel; returns the bells
-    /// that wake them. The lanes run on a steady clock, so that a wall clock that is set back does not
-    /// hold up what waits for its pause.
+    /// Starts a lane for the broker, for the knowledge base and for each channel; returns the wakes
+    /// that wake them. The lanes run on a steady clock, so that a wall clock that is set back does
+    /// not hold up what waits for its pause.
     pub(super) fn outbox(
         &mut self,
         channels: Vec<Arc<dyn Channel>>,
@@ -175,10 +176,10 @@ impl Parts {
             self.policy.clone(),
             self.reporter.clone(),
         ));
-        let mut bells = Vec::new();
+        let mut wakes = Vec::new();
         let mut lane = || {
             let written = Arc::new(Notify::new());
-            bells.push(Arc::clone(&written));
+            wakes.push(Arc::clone(&written));
             Lane {
                 store: self.store.outbox(),
                 clock: Arc::clone(&clock),
@@ -212,7 +213,7 @@ impl Parts {
             self.spawn(Task::Outbox, summaries);
             self.spawn(Task::Outbox, lane.run(channel, ceiling));
         }
-        Arc::new(bells)
+        Arc::new(wakes)
     }
 
     /// The broker's topics `notification` as a channel.
@@ -222,7 +223,7 @@ impl Parts {
     }
 
     /// Starts the watch over store and work, which ends with the intake.
-    pub(super) fn pulse(&mut self, remarks: Remarks, owed: Arc<Owed>) {
+    pub(super) fn pulse(&mut self, remarks: Remarks, owed: Arc<OwedReceipts>) {
         let pulse = PulseWatch {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
@@ -265,8 +266,8 @@ impl Parts {
         .with_knowledge()
         .with_opinions(self.opinions_from())
         .with_model_in_loop(self.model_in_loop())
-        .with_telling(Arc::clone(self.tools.catalogue()))
-        .with_bells(Arc::clone(&self.stops.stored), Arc::clone(&written));
+        .with_staff_tool(Arc::clone(self.tools.catalogue()))
+        .with_wakes(Arc::clone(&self.stops.stored), Arc::clone(&written));
         self.opinions(written);
         let watchdog = Watchdog {
             store: self.store.clone(),
@@ -365,17 +366,18 @@ impl Parts {
         self.spawn(Task::Watchdog, remarker.run(remarks, thrown, stop));
     }
 
-    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks and to owe receipts. The queue between receiver and intake holds as
-    /// many messages as the broker may send unacknowledged, so the receiver never blocks on it.
+    /// Starts the receiver, the intake and the receipts; hands out the way to make remarks and to
+    /// owe receipts. The queue between receiver and intake holds as many messages as the broker may
+    /// send unacknowledged, so the receiver never blocks on it.
     pub(super) fn intake(
         &mut self,
         receiver: Receiver,
         publisher: Publisher,
         connected: watch::Receiver<u64>,
         (thrown_out, put_off): (mpsc::Receiver<ThrownOut>, PutOff),
-    ) -> (Remarks, Arc<Owed>) {
+    ) -> (Remarks, Arc<OwedReceipts>) {
         let (remarks, remarked) = Remarks::channel();
-        let owed = Arc::new(Owed::default());
+        let owed = Arc::new(OwedReceipts::default());
         let for_others = (remarks.clone(), Arc::clone(&owed));
         let receipts_remarks = remarks.clone();
         self.remarks(remarked, thrown_out);

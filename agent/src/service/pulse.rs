@@ -1,8 +1,9 @@
-//! The pulse: writes a row every few seconds, looks whether events are judged, and keeps [`Vitals`].
+//! The pulse: writes a row every few seconds, looks whether events are judged, and keeps
+//! [`Vitals`].
 //!
-//! The store is watched by a write, because one that is full, locked, damaged or a standby answers every
-//! question. The work is watched beside it: a store that takes the pulse's row may still refuse an
-//! event's, and a judging that hangs leaves the oldest waiting event where it is.
+//! The store is watched by a write, because one that is full, locked, damaged or a standby answers
+//! every question. The work is watched beside it: a store that takes the pulse's row may still
+//! refuse an event's, and a judging that hangs leaves the oldest waiting event where it is.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::handle::say_missing;
 use super::log;
-use crate::intake::receipts::Owed;
+use crate::intake::receipts::OwedReceipts;
 use crate::notify::remarks::Remarks;
 use crate::vitals::{Ailment, Blindness, Saying, Trouble, Vitals, Writer};
 
@@ -24,14 +25,16 @@ use crate::vitals::{Ailment, Blindness, Saying, Trouble, Vitals, Writer};
 const LOOK: Duration = Duration::from_secs(2);
 /// The time between two writes while something is wrong, so that its end is noticed.
 const LOOK_AILING: Duration = Duration::from_secs(1);
-/// How long a write may take. Chosen: behind a batch of 256 events it takes some 100 ms on a slow disk.
+/// How long a write may take. Chosen: behind a batch of 256 events it takes some 100 ms on a slow
+/// disk.
 const ANSWER: Duration = Duration::from_secs(3);
 /// How long the question why there is no answer may take.
 const WHY: Duration = Duration::from_secs(1);
-/// After this a write that hangs is given up, and a new one tried. SQLite gives up by itself after 10 s.
+/// After this a write that hangs is given up, and a new one tried. SQLite gives up by itself after
+/// 10 s.
 const LONGEST: Duration = Duration::from_secs(15);
-/// How long the store may take for a batch of events. Chosen: a batch of 256 takes some 100 ms on a slow
-/// disk; a statement that waits for a lock ends after 30 s.
+/// How long the store may take for a batch of events. Chosen: a batch of 256 takes some 100 ms on a
+/// slow disk; a statement that waits for a lock ends after 30 s.
 const HANGS: Duration = Duration::from_secs(8);
 /// A writer that fails for less is not told: one lost connection is replaced within a second.
 const LASTS: Duration = Duration::from_secs(3);
@@ -45,8 +48,8 @@ const CLOCK_LOOK: Duration = Duration::from_secs(20);
 fn clock_line(ahead_s: f64) -> String {
     let way = if ahead_s > 0.0 { "behind" } else { "ahead of" };
     format!(
-        "this machine's clock is {:.0} s {way} that of the database's server, by which due times go: check the time \
-         service of both",
+        "this machine's clock is {:.0} s {way} that of the database's server, by which due times \
+         go: check the time service of both",
         ahead_s.abs()
     )
 }
@@ -61,7 +64,7 @@ pub(super) struct PulseWatch {
     pub(super) after: Duration,
     pub(super) remarks: Remarks,
     /// Who is owed a receipt.
-    pub(super) owed: Arc<Owed>,
+    pub(super) owed: Arc<OwedReceipts>,
 }
 
 type Beat<'a> = Pin<Box<dyn Future<Output = Result<Pulse, StoreError>> + Send + 'a>>;
@@ -181,8 +184,8 @@ impl PulseWatch {
         pulse: Pulse,
         oldest: &mut Option<(i64, Instant)>,
     ) -> Option<(Option<Instant>, Blindness)> {
-        // what fails anew while it was wrong already is no end of it: a statement that waits for a lock is given up
-        // by the database from time to time, and the next one waits again
+        // what fails anew while it was wrong already is no end of it: a statement that waits for a
+        // lock is given up by the database from time to time, and the next one waits again
         let is_ailing = self.vitals.ailment().is_some();
         let lasting = |writer| {
             let failing = self.vitals.failing(writer);
@@ -211,8 +214,8 @@ impl PulseWatch {
             Some((known, since)) if *known == arrival => (true, *since),
             _ => (false, oldest.insert((arrival, Instant::now())).1),
         };
-        // a bearing whose judgement is refused is put off, and the judging of nothing succeeds meanwhile: it is over
-        // when the event that waited has been judged
+        // a bearing whose judgement is refused is put off, and the judging of nothing succeeds
+        // meanwhile: it is over when the event that waited has been judged
         let was_unjudged = self.vitals.ailment().is_some_and(|ailment| match ailment.blindness {
             Blindness::Unjudged { .. } => true,
             Blindness::Store(_) | Blindness::Untold { .. } | Blindness::Secret(_) => false,
@@ -256,8 +259,8 @@ mod tests {
 
     use super::*;
 
-    /// R-AGENT-10: "works again" was told while the judgements of a bearing were refused: it is put off, and the
-    /// judging of nothing succeeds meanwhile.
+    /// R-AGENT-10: "works again" was told while the judgements of a bearing were refused: it is put
+    /// off, and the judging of nothing succeeds meanwhile.
     #[tokio::test]
     async fn an_event_that_waits_on_is_no_end_of_what_keeps_it_from_being_judged() {
         let folder = tempfile::tempdir().expect("folder");

@@ -1,5 +1,5 @@
-//! The knowledge base as the tools see it: the executor `search` asks it, and indexes the documents of
-//! packs with its embedding.
+//! The knowledge base as the tools see it: the executor `search` asks it, and indexes the documents
+//! of packs with its embedding.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use pdm_knowledge::{
 };
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::articles::{Passage, PassageIndex, PassageIndexer};
-use pdm_tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
+use pdm_tools::exec::search::{FoundPart, KnowledgeSearch, Question, SearchAnswer};
 
 /// The knowledge base behind the executor `search`.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct SearchedKnowledge(pub Knowledge);
 
 #[async_trait]
 impl KnowledgeSearch for SearchedKnowledge {
-    async fn search(&self, question: Question) -> Result<Answer, Failure> {
+    async fn search(&self, question: Question) -> Result<SearchAnswer, Failure> {
         let collection: Collection = question.collection.parse().map_err(Failure::Permanent)?;
         let filter = filter(&question)?;
         let (query, top_k) = (&question.query, question.top_k);
@@ -38,10 +38,10 @@ impl KnowledgeSearch for SearchedKnowledge {
             return Ok(only);
         }
         let nothing_found = hits.is_empty().then(|| nothing_found(answered));
-        Ok(Answer { documents: hits.into_iter().map(found).collect(), note, nothing_found })
+        Ok(SearchAnswer { documents: hits.into_iter().map(found).collect(), note, nothing_found })
     }
 
-    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
+    async fn section(&self, document: &str, number: &str) -> Result<SearchAnswer, Failure> {
         let sections = self.0.section(document, number).await.map_err(failure)?;
         if sections.is_empty() {
             return self.no_section(document).await;
@@ -49,7 +49,7 @@ impl KnowledgeSearch for SearchedKnowledge {
         Ok(looked_up(sections.iter().map(|one| part(&one.chunk, &one.section, 1.0)).collect()))
     }
 
-    async fn title(&self, title: &str, top_k: usize) -> Result<Answer, Failure> {
+    async fn title(&self, title: &str, top_k: usize) -> Result<SearchAnswer, Failure> {
         let titles = self.0.title(title, top_k).await.map_err(failure)?;
         let one = |hit: FoundTitle| match &hit.section {
             Some(section) => part(&hit.chunk, section, hit.score),
@@ -60,16 +60,16 @@ impl KnowledgeSearch for SearchedKnowledge {
 }
 
 impl SearchedKnowledge {
-    /// The documents that the filters leave, where they name a machine or a bearing and leave few: a filter
-    /// that says which machine is not followed by a refusal of its only case. None of them answers, and the
-    /// note says so.
+    /// The documents that the filters leave, where they name a machine or a bearing and leave few:
+    /// a filter that says which machine is not followed by a refusal of its only case. None of them
+    /// answers, and the note says so.
     async fn only_ones(
         &self,
         collection: Collection,
         question: &Question,
         filter: &Filter,
         answered: Option<f32>,
-    ) -> Result<Option<Answer>, Failure> {
+    ) -> Result<Option<SearchAnswer>, Failure> {
         let named = [&filter.equipment, &filter.bearing];
         if named.iter().all(|name| name.is_none()) {
             return Ok(None);
@@ -82,7 +82,10 @@ impl SearchedKnowledge {
         let (count, shown) = (hits.len(), question.top_k.clamp(1, FEW));
         if count == 0 {
             let nothing = format!("nothing found: there is no document of {whose}");
-            return Ok(Some(Answer { nothing_found: Some(nothing), ..Answer::default() }));
+            return Ok(Some(SearchAnswer {
+                nothing_found: Some(nothing),
+                ..SearchAnswer::default()
+            }));
         }
         if count > FEW {
             return Ok(None);
@@ -94,33 +97,36 @@ impl SearchedKnowledge {
             pdm_knowledge::relevance::CUT_OFF
         );
         let documents = hits.into_iter().take(shown);
-        let documents = documents.map(|hit| Found { close: Some(false), ..found(hit) }).collect();
-        Ok(Some(Answer { documents, note: Some(note), nothing_found: None }))
+        let documents =
+            documents.map(|hit| FoundPart { close: Some(false), ..found(hit) }).collect();
+        Ok(Some(SearchAnswer { documents, note: Some(note), nothing_found: None }))
     }
 
-    /// The plant's own documents: those that answer, then the nearest of the others, which are marked.
+    /// The plant's own documents: those that answer, then the nearest of the others, which are
+    /// marked.
     async fn of_plant(
         &self,
         collection: Collection,
         question: &Question,
         filter: &Filter,
         hits: Vec<Hit>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<SearchAnswer, Failure> {
         let (query, top_k) = (&question.query, question.top_k);
         let nearest = self.0.find(Mode::Nearest, collection, query, filter, top_k);
         let nearest = nearest.await.map_err(failure)?.hits;
-        let mut documents: Vec<Found> = hits.into_iter().map(found).collect();
+        let mut documents: Vec<FoundPart> = hits.into_iter().map(found).collect();
         for hit in nearest {
             if documents.len() < top_k && documents.iter().all(|one| one.id != hit.chunk.id) {
-                documents.push(Found { close: Some(false), ..found(hit) });
+                documents.push(FoundPart { close: Some(false), ..found(hit) });
             }
         }
         let nothing_found = documents.is_empty().then(|| NO_DOCUMENT_OF_PLANT.to_owned());
-        Ok(Answer { documents, note: None, nothing_found })
+        Ok(SearchAnswer { documents, note: None, nothing_found })
     }
 
-    /// What a look-up says where a document has no such section, or where there is no such document.
-    async fn no_section(&self, document: &str) -> Result<Answer, Failure> {
+    /// What a look-up says where a document has no such section, or where there is no such
+    /// document.
+    async fn no_section(&self, document: &str) -> Result<SearchAnswer, Failure> {
         let all = self.0.section(document, "").await.map_err(failure)?;
         let numbers: Vec<&str> = all.iter().map(|one| one.section.number.as_str()).collect();
         let nothing = if numbers.is_empty() {
@@ -128,7 +134,7 @@ impl SearchedKnowledge {
         } else {
             format!("nothing found: {document} has the sections {}", numbers.join(", "))
         };
-        Ok(Answer { nothing_found: Some(nothing), ..Answer::default() })
+        Ok(SearchAnswer { nothing_found: Some(nothing), ..SearchAnswer::default() })
     }
 }
 
@@ -147,14 +153,14 @@ const NO_DOCUMENT_OF_PLANT: &str = "nothing found: the plant has no document of 
 /// What a look-up by number or title says where there is no such text.
 const NO_SUCH_TEXT: &str = "nothing found: no document or section of that name";
 
-fn looked_up(documents: Vec<Found>) -> Answer {
+fn looked_up(documents: Vec<FoundPart>) -> SearchAnswer {
     let nothing_found = documents.is_empty().then(|| NO_SUCH_TEXT.to_owned());
-    Answer { documents, note: None, nothing_found }
+    SearchAnswer { documents, note: None, nothing_found }
 }
 
 /// A section as a document of its own: `EM-06 §4.2`.
-fn part(chunk: &Chunk, section: &Section, score: f32) -> Found {
-    Found {
+fn part(chunk: &Chunk, section: &Section, score: f32) -> FoundPart {
+    FoundPart {
         id: chunk.id.clone(),
         title: format!("{} §{} {}", chunk.about.title.ko, section.number, section.title),
         text: section.whole(),
@@ -251,8 +257,8 @@ fn failure(error: KnowledgeError) -> Failure {
     }
 }
 
-fn found(hit: Hit) -> Found {
-    Found {
+fn found(hit: Hit) -> FoundPart {
+    FoundPart {
         id: hit.chunk.id.clone(),
         title: hit.chunk.about.title.ko.clone(),
         text: hit.chunk.body(),

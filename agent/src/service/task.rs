@@ -1,7 +1,7 @@
 //! The tasks of a running agent by type, and the order in which they are stopped.
 //!
-//! A task is spawned under a [`Task`], and a test holds [`STOP_ORDER`] to name each of them once. So a
-//! task that nobody stops or waits for does not compile or does not pass.
+//! A task is spawned under a [`Task`], and a test holds [`STOP_ORDER`] to name each of them once.
+//! So a task that nobody stops or waits for does not compile or does not pass.
 
 use tokio::task::JoinHandle;
 
@@ -97,15 +97,15 @@ pub(super) const STOP_ORDER: [StopStage; 5] = [
         signal: StopSignal::Intake,
         tasks: &[Task::Intake, Task::Watchdog, Task::Retention],
     },
-    // the receiver outlives the intake: its connection carries the acknowledgements of what was just
-    // stored, and the broker would send those messages again
+    // the receiver outlives the intake: its connection carries the acknowledgements of what was
+    // just stored, and the broker would send those messages again
     StopStage { signal: StopSignal::Drained, tasks: &[Task::Receiver] },
     // an opinion that is under way goes on at the next start: nobody waits for a model
     StopStage { signal: StopSignal::Judging, tasks: &[Task::Judging, Task::Opinions] },
     // receipts end with the outbox: the last one covers what the intake stored at the end
     StopStage { signal: StopSignal::Outbox, tasks: &[Task::Outbox, Task::Receipts] },
-    // the publisher carries the outbox and the receipts, so it ends after both; HTTP, knowledge base
-    // and tools serve the judging until here
+    // the publisher carries the outbox and the receipts, so it ends after both; HTTP, knowledge
+    // base and tools serve the judging until here
     StopStage {
         signal: StopSignal::Publisher,
         tasks: &[Task::Publisher, Task::Http, Task::Knowledge, Task::Tools],

@@ -1,9 +1,9 @@
 //! The knowledge base and the tools that search it, opened for the agent's use.
 //!
-//! Both are opened before anything is received, so that the first judgement can quote its sources. A
-//! server that is away (Qdrant, an embedding endpoint) holds up the start for 10 s at most: the
-//! knowledge base is filled when the server answers, and the search tools report it as unavailable until
-//! then.
+//! Both are opened before anything is received, so that the first judgement can quote its sources.
+//! A server that is away (Qdrant, an embedding endpoint) holds up the start for 10 s at most: the
+//! knowledge base is filled when the server answers, and the search tools report it as unavailable
+//! until then.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -43,8 +43,8 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// Opens both. Without a store the tool `notify_maintenance_staff` is not offered, and those of the
-    /// asset graph fail when they are called; without a model those that ask one refuse.
+    /// Opens both. Without a store the tool `notify_maintenance_staff` is not offered, and those of
+    /// the asset graph fail when they are called; without a model those that ask one refuse.
     ///
     /// # Errors
     /// [`StartError::Knowledge`], [`StartError::Secret`].

@@ -46,7 +46,8 @@ impl CapturesSettings {
         Ok(())
     }
 
-    /// The settings with the folder resolved against that of the configuration, or beside the store.
+    /// The settings with the folder resolved against that of the configuration, or beside the
+    /// store.
     pub(super) fn rooted(self, folder: &Path, store: Option<&Path>) -> Self {
         let beside = || store.unwrap_or(folder).join("captures");
         let dir = self.dir.as_ref().map_or_else(beside, |dir| folder.join(dir));

@@ -56,8 +56,8 @@ impl EmailSettings {
             && !is_loopback(&self.host)
         {
             let allowed = "\"starttls\" or \"tls\": without them the password would cross the \
-                           network in the clear; \"none\" with a password is allowed for localhost, \
-                           127.0.0.0/8 and ::1 only";
+                           network in the clear; \"none\" with a password is allowed for \
+                           localhost, 127.0.0.0/8 and ::1 only";
             return Err(ConfigError::value(path, "notify.email.security", "none", allowed));
         }
         if self.to.is_empty() && !has_people {
@@ -76,8 +76,8 @@ impl EmailSettings {
     }
 }
 
-/// Whether a host is this machine. A name other than `localhost` may lead anywhere, also by a changed
-/// name server, so it is not.
+/// Whether a host is this machine. A name other than `localhost` may lead anywhere, also by a
+/// changed name server, so it is not.
 fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

@@ -16,8 +16,8 @@ use serde::Deserialize;
 pub struct HttpSettings {
     /// The address; absent serves nothing.
     pub listen: Option<SocketAddr>,
-    /// The bearer token whose holder is an administrator. Where other machines can reach the address,
-    /// this or a user is required.
+    /// The bearer token whose holder is an administrator. Where other machines can reach the
+    /// address, this or a user is required.
     pub token: Option<SecretSource>,
     /// The certificate; absent is plain HTTP.
     pub tls: Option<ListenerTls>,
@@ -50,7 +50,8 @@ impl HttpSettings {
         if let Some(oidc) = &self.oidc {
             oidc.check(path)?;
             if self.public_url.is_none() {
-                let allowed = "the address under which browsers reach the pages: [http.oidc] sends them back there";
+                let allowed = "the address under which browsers reach the pages: [http.oidc] sends \
+                    them back there";
                 return Err(ConfigError::value(path, "http.public_url", "", allowed));
             }
         }

@@ -32,8 +32,8 @@ pub struct IntakeSettings {
     pub gateway_in_topic: TopicProof,
     /// Highest number of events by which a gateway's sequence may jump ahead at once.
     pub largest_jump: u64,
-    /// Time without an event of a gateway's count of sequence numbers after which another count that its
-    /// status names is followed, s.
+    /// Time without an event of a gateway's count of sequence numbers after which another count
+    /// that its status names is followed, s.
     pub rival_silent_s: f64,
     /// The quota of one gateway.
     pub quota: QuotaSettings,
@@ -59,8 +59,8 @@ pub struct QuotaSettings {
     pub events_per_minute: u64,
     /// Most bytes of a gateway's events in a minute.
     pub bytes_per_minute: u64,
-    /// Most refused messages of a sender that are kept as dead letters in a minute; further ones are
-    /// counted.
+    /// Most refused messages of a sender that are kept as dead letters in a minute; further ones
+    /// are counted.
     pub refused_per_minute: u64,
     /// Most bearings that begin to belong to a gateway in an hour, those of `[[gateways]]` not
     /// counted.
@@ -68,11 +68,11 @@ pub struct QuotaSettings {
 }
 
 impl Default for QuotaSettings {
-    /// A gateway with 64 channels and a window a second makes 3,840 events a minute; the edge's default
-    /// spool (1 GiB, about 400,000 events) is sent within seven minutes. Two gateways at these quotas stay
-    /// below what the agent stored beside an attack on two busy cores (1,450 messages a second are 87,000
-    /// a minute; what is put off costs a hundredth). Ten refused messages a second show what is wrong with a
-    /// gateway.
+    /// A gateway with 64 channels and a window a second makes 3,840 events a minute; the edge's
+    /// default spool (1 GiB, about 400,000 events) is sent within seven minutes. Two gateways at
+    /// these quotas stay below what the agent stored beside an attack on two busy cores (1,450
+    /// messages a second are 87,000 a minute; what is put off costs a hundredth). Ten refused
+    /// messages a second show what is wrong with a gateway.
     fn default() -> Self {
         Self {
             events_per_minute: 60_000,

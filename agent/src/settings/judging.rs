@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pdm_reasoner::settings::ReasonerSettings;
-use pdm_reasoner::verdict::Place;
+use pdm_reasoner::verdict::VerdictPlace;
 use pdm_service::config::{ConfigError, within};
 use pdm_shared::diagnosis::Reasoner;
 use pdm_shared::risk::RiskLevel;
@@ -16,8 +16,8 @@ const LONGEST_WAIT_S: f64 = 3600.0;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgingSettings {
-    /// Who judges: the rules alone (`expert`), or the rules with a language model whose verdict is part of
-    /// the judgement (`llm`).
+    /// Who judges: the rules alone (`expert`), or the rules with a language model whose verdict is
+    /// part of the judgement (`llm`).
     pub reasoner: Reasoner,
     /// Longest wait of a judgement for the model, s.
     pub wait_s: f64,
@@ -26,10 +26,10 @@ pub struct JudgingSettings {
 }
 
 impl Default for JudgingSettings {
-    /// Chosen. Two minutes: ten calls of tools take eleven turns, at eight seconds each (assumed, not
-    /// measured) one and a half. A Watch asks for closer measuring and a Warning for a replacement that is
-    /// planned over the lead time of parts (168 h by default), so two minutes cost them nothing. A Critical
-    /// asks to stop the machine: it waits for nobody.
+    /// Chosen. Two minutes: ten calls of tools take eleven turns, at eight seconds each (assumed,
+    /// not measured) one and a half. A Watch asks for closer measuring and a Warning for a
+    /// replacement that is planned over the lead time of parts (168 h by default), so two minutes
+    /// cost them nothing. A Critical asks to stop the machine: it waits for nobody.
     fn default() -> Self {
         Self { reasoner: Reasoner::Expert, wait_s: 120.0, at_once_from: RiskLevel::Critical }
     }
@@ -57,8 +57,8 @@ impl JudgingSettings {
     }
 
     /// The place of the model's verdicts.
-    pub const fn place(&self) -> Place {
-        if self.has_model() { Place::InTheLoop } else { Place::Beside }
+    pub const fn place(&self) -> VerdictPlace {
+        if self.has_model() { VerdictPlace::InTheLoop } else { VerdictPlace::Beside }
     }
 
     /// Whether a language model is part of judgements.

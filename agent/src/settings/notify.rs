@@ -35,8 +35,8 @@ pub struct NotifySettings {
     /// Hours that a bearing must have been below a level above the lowest before its return is told
     /// again. Doubles with the first return to Warning; that of Critical never does.
     pub hold_h: f64,
-    /// Hours that a bearing must have been below the lowest level before it is told that it is over.
-    /// Doubles with each return.
+    /// Hours that a bearing must have been below the lowest level before it is told that it is
+    /// over. Doubles with each return.
     pub over_h: f64,
     /// Hours after which an episode that is over and that nobody acknowledged is closed.
     pub close_after_h: f64,
@@ -45,13 +45,13 @@ pub struct NotifySettings {
     pub page_url: Option<String>,
     /// The longest that it becomes by doubling.
     pub hold_most_h: f64,
-    /// Minutes after an alarm in which those of the same cause are told with it: of the same machine, or of
-    /// the same gateway at the same frequency, and not worse; 0 tells each.
+    /// Minutes after an alarm in which those of the same cause are told with it: of the same
+    /// machine, or of the same gateway at the same frequency, and not worse; 0 tells each.
     pub related_within_min: f64,
     /// Hours of invalid windows after which staff is told of the sensor; 0 never.
     pub sensor_after_h: f64,
-    /// When channels hear of the operating changes of all machines, and of sensors that are back, together: each
-    /// day on the clock of `zone`; at once without it.
+    /// When channels hear of the operating changes of all machines, and of sensors that are back,
+    /// together: each day on the clock of `zone`; at once without it.
     #[serde(deserialize_with = "time_or_none")]
     pub changes_at: Option<TimeOfDay>,
     /// Seconds that notifications of one machine wait at most to go out together, at most a day;
@@ -59,8 +59,8 @@ pub struct NotifySettings {
     pub group_wait_s: f64,
     /// Hours after which an undeliverable notification is given up (kept, counted, shown).
     pub give_up_after_h: f64,
-    /// Most messages of the e-mail list and of each web hook in an hour; what is above leaves as one
-    /// summary.
+    /// Most messages of the e-mail list and of each web hook in an hour; what is above leaves as
+    /// one summary.
     pub per_recipient_per_hour: u32,
     /// The `notification` topic.
     pub mqtt: bool,

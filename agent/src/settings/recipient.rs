@@ -1,9 +1,10 @@
-//! `[[notify.recipient]]`: people and how they are reached, and the table of routes that names them.
+//! `[[notify.recipient]]`: people and how they are reached, and the table of routes that names
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pdm_routes::Table;
+use pdm_routes::RouteTable;
 use pdm_service::config::ConfigError;
 use pdm_shared::bounds;
 use pdm_shared::risk::RiskLevel;
@@ -47,15 +48,15 @@ pub struct PersonHook {
 }
 
 impl NotifySettings {
-    /// The routes with everything that they name. `folder` is that of the configuration, where templates
-    /// are named relative to it.
-    pub(crate) fn table(&self, folder: &Path) -> Table {
+    /// The routes with everything that they name. `folder` is that of the configuration, where
+    /// templates are named relative to it.
+    pub(crate) fn table(&self, folder: &Path) -> RouteTable {
         let mut names: BTreeSet<String> =
             self.recipient.iter().map(|one| one.name.clone()).collect();
         names.extend(self.email.iter().filter(|one| !one.to.is_empty()).map(|_| EMAIL.to_owned()));
         let hooks = self.webhook.iter().filter(|hook| hook.stands_alone(folder));
         names.extend(hooks.map(|hook| hook.name.clone()));
-        Table {
+        RouteTable {
             zone: self.zone,
             routes: self.route.clone(),
             rotas: self.rota.clone(),
@@ -75,7 +76,8 @@ impl NotifySettings {
             let is_right = is_right && bounds::line(name, NAME).is_ok();
             if !is_right || !known.insert(name) {
                 let allowed = format!(
-                    "a name that no other recipient or channel has, 1 to {NAME} characters, no colon"
+                    "a name that no other recipient or channel has, 1 to {NAME} characters, no \
+                     colon"
                 );
                 return Err(ConfigError::value(path, "notify.recipient.name", name, allowed));
             }

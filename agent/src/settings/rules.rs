@@ -1,5 +1,5 @@
-//! Reads the expert's rules (`diagnosis.toml`) and refuses values that no rule can work with, naming
-//! file and key.
+//! Reads the expert's rules (`diagnosis.toml`) and refuses values that no rule can work with,
+//! naming file and key.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Every secret that the configuration names, for the redaction of what is sent to a language model.
+//! Every secret that the configuration names, for the redaction of what is sent to a language
+//! model.
 
 use pdm_knowledge::settings::{EmbeddingChoice, StoreChoice};
 use pdm_service::error_chain::error_chain;
@@ -8,15 +9,15 @@ use pdm_tools::exec::sql::DatabasePlace;
 use super::{AgentSettings, StorePlace};
 
 impl AgentSettings {
-    /// The values of all configured secrets. One that cannot be read is left out: whoever needs it reports
-    /// it.
+    /// The values of all configured secrets. One that cannot be read is left out: whoever needs it
+    /// reports it.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let values = self.sources().into_iter().filter_map(|source| source.fetch().ok());
         values.map(|secret| secret.expose().to_owned()).collect()
     }
 
-    /// The first secret whose file is not there or empty, as while a volume is still being mounted. A file
-    /// that has content and cannot be used is a wrong configuration.
+    /// The first secret whose file is not there or empty, as while a volume is still being mounted.
+    /// A file that has content and cannot be used is a wrong configuration.
     pub(crate) fn missing_secret(&self) -> Option<String> {
         let errors = self.sources().into_iter().filter_map(|source| source.fetch().err());
         errors.filter(SecretError::may_pass).map(|error| error_chain(&error)).next()
@@ -52,7 +53,8 @@ impl AgentSettings {
 
 #[cfg(test)]
 mod tests {
-    /// Issue 34, L5: what the login at the plant's provider uses was not withheld from a language model.
+    /// Issue 34, L5: what the login at the plant's provider uses was not withheld from a language
+    /// model.
     #[test]
     fn the_secret_of_the_login_is_among_those_that_are_withheld() {
         let folder = tempfile::tempdir().expect("a folder");

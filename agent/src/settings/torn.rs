@@ -37,8 +37,9 @@ impl AgentSettings {
             return None;
         };
         Some(format!(
-            "it lacks {lost}, which the agent has now: a file that was cut off while it was written looks like this. \
-             Complete it and send SIGHUP again, or start the program anew if this is meant"
+            "it lacks {lost}, which the agent has now: a file that was cut off while it was \
+             written looks like this. Complete it and send SIGHUP again, or start the program anew \
+             if this is meant"
         ))
     }
 }

@@ -24,8 +24,8 @@ pub struct WebhookSettings {
     /// The source of the address, if it is a secret (Slack, Teams).
     #[serde(default)]
     pub url_secret: Option<SecretSource>,
-    /// Certificates, where they are not those of the operating system: the receiver's authority, its
-    /// revocation list, and this program's own for mutual TLS.
+    /// Certificates, where they are not those of the operating system: the receiver's authority,
+    /// its revocation list, and this program's own for mutual TLS.
     #[serde(default)]
     pub tls: Option<TlsFiles>,
     /// The form of the message.
@@ -43,8 +43,8 @@ pub struct WebhookSettings {
     /// The path of the plant's own file of this form.
     #[serde(default)]
     pub template: Option<PathBuf>,
-    /// The number, chat or topic that is told, where the file asks for one. Without it the hook tells
-    /// people alone (`[[notify.recipient]]`).
+    /// The number, chat or topic that is told, where the file asks for one. Without it the hook
+    /// tells people alone (`[[notify.recipient]]`).
     #[serde(default)]
     pub to: Option<String>,
     /// The values that the file asks for.

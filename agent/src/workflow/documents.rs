@@ -1,8 +1,9 @@
-//! `generate_report` and `generate_work_order`: the interface to the documents, and when they are due.
+//! `generate_report` and `generate_work_order`: the interface to the documents, and when they are
+//! due.
 //!
 //! Documents are due at Warning and Critical if the judgement is worse or other than the bearing's
-//! last: a bearing that stays at Warning keeps the documents it has, so that staff does not get a work
-//! order for each window. Below Warning the judgement itself is the short status.
+//! last: a bearing that stays at Warning keeps the documents it has, so that staff does not get a
+//! work order for each window. Below Warning the judgement itself is the short status.
 
 use async_trait::async_trait;
 use pdm_report::files::DocumentKind;
@@ -39,8 +40,8 @@ pub struct DocumentError {
     pub reason: String,
 }
 
-/// Writes documents. The same state gives the same document in the same place, so that a document that
-/// is written again after a crash replaces itself.
+/// Writes documents. The same state gives the same document in the same place, so that a document
+/// that is written again after a crash replaces itself.
 #[async_trait]
 pub trait Documents: Send + Sync + std::fmt::Debug {
     /// Returns the places of the documents that [`Documents::write`] will write, before it does;

@@ -20,8 +20,9 @@ use super::state::State;
 
 /// Calls of tools after which a diagnosis is asked for (requirement: `tool_calls_count > 10`).
 pub const MAX_TOOL_CALLS: u32 = 10;
-/// Rounds of reasoning after which a diagnosis is asked for: twice the calls, so that a run with one call
-/// every second round still makes all its calls, and a reasoner that never concludes ends too.
+/// Rounds of reasoning after which a diagnosis is asked for: twice the calls, so that a run with
+/// one call every second round still makes all its calls, and a reasoner that never concludes ends
+/// too.
 pub const MAX_ROUNDS: u32 = 20;
 
 /// A node of a run.

@@ -1,9 +1,10 @@
-//! Spans of a run for collectors of traces (R-AGENT-12): one for the run, below it one for each node,
-//! below `tool_executor` one for each call.
+//! Spans of a run for collectors of traces (R-AGENT-12): one for the run, below it one for each
+//! node, below `tool_executor` one for each call.
 //!
 //! Names and attributes are those of OpenTelemetry's semantic conventions for generative AI
-//! (`invoke_agent`, `execute_tool`); attributes of our own begin with `pdm.`. Without a collector no
-//! span is made. A span holds identities, names and results, never measured values or quoted texts.
+//! (`invoke_agent`, `execute_tool`); attributes of our own begin with `pdm.`. Without a collector
+//! no span is made. A span holds identities, names and results, never measured values or quoted
+//! texts.
 
 pub use pdm_reasoner::spans::TARGET;
 pub(super) use pdm_reasoner::spans::{fail, of_call};

@@ -1,8 +1,8 @@
 //! The state of one run, with the fields that the requirements name; a checkpoint holds it.
 //!
-//! The state holds everything that a run knows, so that a process that reads it back continues as if
-//! the run had never stopped. [`State::schema`] is the version of its form; a state of another version
-//! is not continued, the event's run begins again.
+//! The state holds everything that a run knows, so that a process that reads it back continues as
+//! if the run had never stopped. [`State::schema`] is the version of its form; a state of another
+//! version is not continued, the event's run begins again.
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
@@ -43,15 +43,16 @@ pub struct State {
     pub pending: Vec<Question>,
     /// The questions of the research and their answers.
     pub inquiry: Inquiry,
-    /// The judgement waits for a language model, or has waited.
+    /// The judgement is held for a language model, or was.
     #[serde(default)]
     pub held: bool,
-    /// The answer of a language model, until the judgement takes it in.
-    #[serde(default)]
-    pub heard: Option<SecondOpinion>,
+    /// The answer of a language model to a held judgement, until the judgement takes it in.
+    #[serde(default, rename = "heard")]
+    pub held_answer: Option<SecondOpinion>,
     /// Documents that were written.
     pub documents: Vec<Written>,
-    /// The detail of the step `save_memory`, once the judgement is stored and its documents are left.
+    /// The detail of the step `save_memory`, once the judgement is stored and its documents are
+    /// left.
     #[serde(default)]
     pub saved: Option<Value>,
     /// How long the calls of tools have taken, ms.
@@ -109,7 +110,7 @@ impl State {
             pending: Vec::new(),
             inquiry: Inquiry::default(),
             held: false,
-            heard: None,
+            held_answer: None,
             documents: Vec::new(),
             saved: None,
             looked_up_ms: 0,

@@ -8,7 +8,7 @@ use pdm_expert::research::{HISTORY, MANUAL, Question};
 use pdm_expert::rules::Rules;
 use pdm_service::clock::SystemClock;
 use pdm_shared::event::TrendDirection;
-use pdm_tools::client::{Answer, ClientError};
+use pdm_tools::client::{CallAnswer, ClientError};
 use serde_json::{Map, json};
 
 use super::state::STATE_SCHEMA;
@@ -94,14 +94,15 @@ impl Tools for Shelf {
         call_id: &str,
         tool: &str,
         _: Map<String, Value>,
-    ) -> Result<Answer, ClientError> {
+    ) -> Result<CallAnswer, ClientError> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call_id.to_owned());
         let Some(text) = self.texts.get(tool) else {
             return Err(ClientError::Unreachable("no such shelf".to_owned()));
         };
-        let hit = json!({ "id": format!("D-{tool}"), "title": "t", "text": text, "source": "s", "score": 1.0 });
+        let hit = json!({ "id": format!("D-{tool}"), "title": "t", "text": text, "source": "s",
+            "score": 1.0 });
         let structured = Some(json!({ "documents": [hit], "count": 1 }));
-        Ok(Answer { is_error: false, failure: None, text: String::new(), structured })
+        Ok(CallAnswer { is_error: false, failure: None, text: String::new(), structured })
     }
 }
 
@@ -229,7 +230,7 @@ async fn a_run_resumed_from_any_checkpoint_ends_the_same() {
         }
         let checkpoint = run.checkpoint(run.state.now).expect("written");
         let noted = u32::try_from(run.steps.len()).expect("few");
-        let mut again = Run::resumed(&checkpoint, noted).expect("read back");
+        let mut again = Run::resumed(&checkpoint, noted, &workflow).expect("read back");
         while again.node != Node::SaveMemory {
             workflow.step(&mut again).await;
         }
@@ -243,10 +244,43 @@ async fn a_run_resumed_from_any_checkpoint_ends_the_same() {
 
 #[test]
 fn a_checkpoint_of_another_version_is_not_resumed() {
-    let run = workflow().begin(event(), Memory::default());
+    let workflow = workflow();
+    let run = workflow.begin(event(), Memory::default());
     let mut checkpoint = run.checkpoint(run.state.now).expect("written");
     checkpoint.state = checkpoint.state.replace(STATE_SCHEMA, "pdm.run/0");
-    assert!(Run::resumed(&checkpoint, 0).is_err());
+    assert!(Run::resumed(&checkpoint, 0, &workflow).is_err());
     checkpoint.state = "{".to_owned();
-    assert!(Run::resumed(&checkpoint, 0).is_err());
+    assert!(Run::resumed(&checkpoint, 0, &workflow).is_err());
+}
+
+/// The first edges of the drawing in the head of `run`.
+#[tokio::test]
+async fn a_run_leaves_the_fast_path_before_its_first_call_and_goes_on_after_its_checkpoint() {
+    let workflow = workflow().with_tools(shelf());
+    let mut run = workflow.begin(accelerating(), Memory::default());
+    assert_eq!(run.run_state, RunState::Fast);
+    workflow.run_ahead(&mut run).await;
+    assert_eq!((run.run_state, run.node), (RunState::Leaving, Node::ToolExecutor));
+    let checkpoint = run.checkpoint(run.state.now).expect("written");
+    let again = Run::resumed(&checkpoint, 0, &workflow).expect("read back");
+    assert_eq!(again.run_state, RunState::Acting);
+    // without tools nothing acts outside
+    let bare = Workflow { caller: None, ..workflow };
+    let mut run = bare.begin(accelerating(), Memory::default());
+    bare.run_ahead(&mut run).await;
+    assert_eq!((run.run_state, run.node), (RunState::Batched, Node::SaveMemory));
+}
+
+/// A judgement is held once, and comes back with its answer to be taken in.
+#[tokio::test]
+async fn a_judgement_is_held_once_and_returns_from_its_checkpoint() {
+    let terms = HoldTerms { from: RiskLevel::Watch, at_once_from: RiskLevel::Critical };
+    let workflow = workflow().with_holds(Some(terms));
+    let mut run = workflow.begin(accelerating(), Memory::default());
+    workflow.run_ahead(&mut run).await;
+    assert_eq!((run.run_state, run.node), (RunState::Holding, Node::ParseDiagnosis));
+    run.state.held = true;
+    let checkpoint = run.checkpoint(run.state.now).expect("written");
+    let again = Run::resumed(&checkpoint, 0, &workflow).expect("read back");
+    assert_eq!(again.run_state, RunState::Returned);
 }

@@ -1,19 +1,20 @@
 //! `tool_executor`: the calls that the reasoner wants, side by side, over MCP.
 //!
 //! Invariants: a call that was made in this run with the same arguments is refused, whatever their
-//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same id
-//! when it is made again after a crash, so that a tool that acts can act once. An answer is data: its
-//! documents are read and quoted, and no instruction in it is followed. A tool that did not answer is
-//! not called for a while, so that judging does not wait for it at every event.
+//! order and spelling as JSON; no more than [`MAX_TOOL_CALLS`] calls are made; a call has the same
+//! id when it is made again after a crash, so that a tool that acts can act once. An answer is
+//! data: its documents are read and quoted, and no instruction in it is followed. A tool that did
+//! not answer is not called for a while, so that judging does not wait for it at every event.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use pdm_expert::research::{Document, LookupOutcome, Question};
-use pdm_tools::client::{Answer, ClientError, ToolClient};
+use pdm_service::resting::Resting;
+use pdm_tools::client::{CallAnswer, ClientError, ToolClient};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -23,12 +24,10 @@ use super::node::MAX_TOOL_CALLS;
 use super::state::{Message, State};
 use super::{log, spans};
 
-/// How long all calls of a run may take together, retries within the tools included, because staff is
-/// told after them. Chosen: a search takes some tenths of a second with an embedding and a store on
-/// servers; an alarm may be 5 s late where servers hang, and its documents need a second.
+/// How long all calls of a run may take together, retries within the tools included, because staff
+/// is told after them. Chosen: a search takes some tenths of a second with an embedding and a store
+/// on servers; an alarm may be 5 s late where servers hang, and its documents need a second.
 const BUDGET: Duration = Duration::from_secs(3);
-/// How long a tool that did not answer is not called: judging waits for it once a minute at most.
-const REST: Duration = Duration::from_mins(1);
 
 /// Calls tools.
 #[async_trait]
@@ -42,7 +41,7 @@ pub trait Tools: Send + Sync + std::fmt::Debug {
         call_id: &str,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Answer, ClientError>;
+    ) -> Result<CallAnswer, ClientError>;
 }
 
 #[async_trait]
@@ -52,7 +51,7 @@ impl Tools for ToolClient {
         call_id: &str,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Answer, ClientError> {
+    ) -> Result<CallAnswer, ClientError> {
         Self::call(self, call_id, tool, arguments).await
     }
 }
@@ -61,7 +60,7 @@ impl Tools for ToolClient {
 #[derive(Debug)]
 pub(super) struct Caller {
     tools: Arc<dyn Tools>,
-    resting: Mutex<BTreeMap<String, Instant>>,
+    resting: Resting<String>,
 }
 
 fn failed(reason: impl Into<String>) -> LookupOutcome {
@@ -75,7 +74,7 @@ fn not_made(reason: impl Into<String>) -> LookupOutcome {
 
 impl Caller {
     pub(super) fn new(tools: Arc<dyn Tools>) -> Self {
-        Self { tools, resting: Mutex::default() }
+        Self { tools, resting: Resting::default() }
     }
 
     /// Makes the pending calls and notes their answers.
@@ -117,7 +116,7 @@ impl Caller {
         if deadline <= Instant::now() {
             return not_made("not asked: the look-ups of this judgement have taken all their time");
         }
-        if self.is_resting(tool) {
+        if self.resting.rests(&question.tool) {
             return not_made("not asked: the tool was away a moment ago");
         }
         let span = spans::of_call(tool, id);
@@ -130,32 +129,25 @@ impl Caller {
             Ok(Ok(answer)) if answer.is_error => {
                 let kind = answer.failure.as_deref().unwrap_or("tool_error");
                 if kind == "unavailable" {
-                    self.rest(tool);
+                    self.rest(tool, kind);
                 }
                 told(kind, answer.text)
             }
             Ok(Ok(answer)) => read(&answer),
             Ok(Err(error)) => {
-                self.rest(tool);
+                self.rest(tool, "unavailable");
                 told("unavailable", error.to_string())
             }
             Err(_elapsed) => {
-                self.rest(tool);
+                self.rest(tool, "timeout");
                 told("timeout", format!("no answer within {} s", BUDGET.as_secs()))
             }
         }
     }
 
-    fn is_resting(&self, tool: &str) -> bool {
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        resting.retain(|_, until| *until > Instant::now());
-        resting.contains_key(tool)
-    }
-
-    fn rest(&self, tool: &str) {
+    fn rest(&self, tool: &str, reason: &str) {
         log::tool_away(tool);
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        resting.insert(tool.to_owned(), Instant::now() + REST);
+        self.resting.begin(tool.to_owned(), reason);
     }
 }
 
@@ -183,7 +175,7 @@ fn canonical(question: &Question) -> String {
 }
 
 /// Reads the answer of a search. An answer of another form has no documents.
-fn read(answer: &Answer) -> LookupOutcome {
+fn read(answer: &CallAnswer) -> LookupOutcome {
     let Some(data) = answer.structured.as_ref() else { return LookupOutcome::default() };
     let list = data.get("documents").and_then(Value::as_array);
     let list: Vec<&Value> = list.into_iter().flatten().collect();

@@ -102,8 +102,8 @@ pub(super) fn parsed(state: &State, withheld: &[String], note: Option<&str>) -> 
     detail
 }
 
-/// A document that was written, with the figures in it that have no source, and the memory that it tells,
-/// so that it can be written again.
+/// A document that was written, with the figures in it that have no source, and the memory that it
+/// tells, so that it can be written again.
 pub(super) fn written(outcome: &DocumentOutcome, state: &State) -> Value {
     let memory = &state.memory_context;
     json!({

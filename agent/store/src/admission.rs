@@ -7,26 +7,28 @@
 //!             └────────────┴────────────────────┴──────► refused: dead letter
 //! ```
 //!
-//! **Identity.** A gateway proves itself in two ways: by the identity of its count of sequence numbers
-//! ([`Epoch`]), which its status has named on a topic that only it may write, and by a topic that names it
-//! (the broker's access rules let nobody else write there). Neither is a secret where a broker has no access
-//! rules: the count stands in the retained status and in every event. So no message makes a demand of a
-//! gateway: that its topic names it is demanded by the configuration alone (`intake.gateway_in_topic`,
-//! `topic` in `[[gateways]]`), and a status with another count while events of the gateway's own still come
-//! names a *rival*. The events of both are kept then, those of the first are counted, staff is told, and the
-//! rival is followed when the first has been silent for [`IntakeTerms::rival_silent_s`]. So no message of
-//! another can end a gateway's intake.
+//! **Identity.** A gateway proves itself in two ways: by the identity of its count of sequence
+//! numbers ([`Epoch`]), which its status has named on a topic that only it may write, and by a
+//! topic that names it (the broker's access rules let nobody else write there). Neither is a secret
+//! where a broker has no access rules: the count stands in the retained status and in every event.
+//! So no message makes a demand of a gateway: that its topic names it is demanded by the
+//! configuration alone (`intake.gateway_in_topic`, `topic` in `[[gateways]]`), and a status with
+//! another count while events of the gateway's own still come names a *rival*. The events of both
+//! are kept then, those of the first are counted, staff is told, and the rival is followed when the
+//! first has been silent for [`IntakeTerms::rival_silent_s`]. So no message of another can end a
+//! gateway's intake.
 //!
-//! **Owner.** A bearing belongs to the gateway that the configuration names, else to that of its first
-//! event.
+//! **Owner.** A bearing belongs to the gateway that the configuration names, else to that of its
+//! first event.
 //!
 //! **Number.** A receipt is moved by events of the gateway's present count only, and by at most
-//! [`IntakeTerms::largest_jump`] at once, unless the gateway's status has named a higher number: a gateway
-//! whose full spool dropped events has one. Events of the count before are kept and not counted.
+//! [`IntakeTerms::largest_jump`] at once, unless the gateway's status has named a higher number: a
+//! gateway whose full spool dropped events has one. Events of the count before are kept and not
+//! counted.
 //!
-//! **A refused event** moves no receipt, neither of the gateway that it names nor of the one that sent
-//! it. A gateway that was refused by mistake is asked for the number again until it counts as lost, so an
-//! honest event is stored as soon as the mistake is put right.
+//! **A refused event** moves no receipt, neither of the gateway that it names nor of the one that
+//! sent it. A gateway that was refused by mistake is asked for the number again until it counts as
+//! lost, so an honest event is stored as soon as the mistake is put right.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,16 +38,16 @@ use pdm_shared::id::{BearingKey, Epoch, EventId, GatewayKey};
 
 use crate::owners::BearingOwners;
 
-/// Highest number of events by which a sequence may jump ahead by default: the edge's default spool of 1 GiB
-/// holds at most 2^20 events of 1 KiB, which is less than any event has.
+/// Highest number of events by which a sequence may jump ahead by default: the edge's default spool
+/// of 1 GiB holds at most 2^20 events of 1 KiB, which is less than any event has.
 pub const LARGEST_JUMP: u64 = 1 << 20;
-/// Most bearings that begin to belong to one gateway in an hour by default: the 64 channels of a gateway and half
-/// as many again may be new, fewer than the messages that a recipient gets in it.
+/// Most bearings that begin to belong to one gateway in an hour by default: the 64 channels of a
+/// gateway and half as many again may be new, fewer than the messages that a recipient gets in it.
 pub const NEW_BEARINGS_PER_HOUR: u64 = 100;
 
-/// Time without an event of a gateway's count after which another one is followed by default, s. Chosen: ten windows
-/// of a minute. A gateway whose spool is new is followed after it; until then its events are judged, and it
-/// keeps them.
+/// Time without an event of a gateway's count after which another one is followed by default, s.
+/// Chosen: ten windows of a minute. A gateway whose spool is new is followed after it; until then
+/// its events are judged, and it keeps them.
 pub const RIVAL_SILENT_S: f64 = 600.0;
 
 /// The limits and owners against which the store checks incoming events.
@@ -57,8 +59,8 @@ pub struct IntakeTerms {
     pub largest_jump: u64,
     /// Most bearings that begin to belong to one gateway in an hour.
     pub new_bearings_per_hour: u64,
-    /// Time without an event of a gateway's count after which another count that its status names is
-    /// followed, s.
+    /// Time without an event of a gateway's count after which another count that its status names
+    /// is followed, s.
     pub rival_silent_s: f64,
 }
 
@@ -75,7 +77,7 @@ impl Default for IntakeTerms {
 
 /// The state of a gateway's sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Books {
+pub(super) struct GatewayRecord {
     pub(super) highest: u64,
     /// The count that the gateway's status names.
     pub(super) epoch: Option<Epoch>,
@@ -91,7 +93,7 @@ pub(super) struct Books {
     pub(super) proven: bool,
 }
 
-impl Books {
+impl GatewayRecord {
     /// Whether an event of the present count came within `within_s` seconds of this time.
     pub(super) fn is_heard(&self, now_ms: i64, within_s: f64) -> bool {
         let since_ms = |at: i64| now_ms.saturating_sub(at).unsigned_abs();
@@ -100,8 +102,8 @@ impl Books {
     }
 }
 
-/// Why an event is refused. The order of the words in `told` does not change: dead letters, metrics and
-/// logs carry them.
+/// Why an event is refused. The order of the words in `told` does not change: dead letters, metrics
+/// and logs carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefusalCause {
     /// The topic does not name the gateway, as the configuration demands of its events.
@@ -116,8 +118,8 @@ pub enum RefusalCause {
     Jump,
     /// Another event has this identity.
     EventId,
-    /// What came under the topic of a bearing's events cannot be read as one: another version of the schema, another
-    /// form, a name that differs from the topic's.
+    /// What came under the topic of a bearing's events cannot be read as one: another version of
+    /// the schema, another form, a name that differs from the topic's.
     Unreadable,
 }
 
@@ -189,7 +191,7 @@ pub(super) enum Admitted {
 #[derive(Debug)]
 pub(super) struct Desk<'a> {
     pub(super) terms: &'a IntakeTerms,
-    pub(super) books: BTreeMap<GatewayKey, Books>,
+    pub(super) gateways: BTreeMap<GatewayKey, GatewayRecord>,
     /// The gateways of the bearings of this batch that have one already.
     pub(super) owners: BTreeMap<BearingKey, GatewayKey>,
     /// Bearings that began to belong to a gateway in the last hour.
@@ -209,7 +211,7 @@ impl Desk<'_> {
             return false;
         }
         let gateway = event.gateway();
-        let number = self.books.get(&gateway).copied().unwrap_or_default();
+        let number = self.gateways.get(&gateway).copied().unwrap_or_default();
         if self.plausible(event, &number).is_err() {
             return false;
         }
@@ -229,11 +231,11 @@ impl Desk<'_> {
             reason,
         };
         let admitted = self.judge(event, proven).map_err(refused).map_err(Box::new)?;
-        let books = self.books.entry(event.gateway()).or_default();
-        let is_of_its_count = books.epoch.is_some() && books.epoch == event.epoch;
-        books.proven |= proven && is_of_its_count;
+        let record = self.gateways.entry(event.gateway()).or_default();
+        let is_of_its_count = record.epoch.is_some() && record.epoch == event.epoch;
+        record.proven |= proven && is_of_its_count;
         if admitted == Admitted::Counted {
-            books.highest = books.highest.max(event.sequence);
+            record.highest = record.highest.max(event.sequence);
         }
         Ok(admitted)
     }
@@ -260,7 +262,7 @@ impl Desk<'_> {
             }
         }
         if admitted == Admitted::Counted {
-            self.plausible(event, &self.books.get(&gateway).copied().unwrap_or_default())?;
+            self.plausible(event, &self.gateways.get(&gateway).copied().unwrap_or_default())?;
         }
         Ok(admitted)
     }
@@ -268,16 +270,21 @@ impl Desk<'_> {
     fn identity(&self, event: &Event, proven: bool) -> Result<Admitted, (RefusalCause, String)> {
         if !proven && self.terms.owners.requires_topic(&event.gateway()) {
             let reason = format!(
-                "the topic names no gateway, expected …/event/{} (topic = \"required\" in [[gateways]])",
+                "the topic names no gateway, expected …/event/{} (topic = \"required\" in \
+                 [[gateways]])",
                 event.gateway_id
             );
             return Err((RefusalCause::Topic, reason));
         }
-        let Some(books) = self.books.get(&event.gateway()) else { return Ok(Admitted::Counted) };
-        match (books.epoch, event.epoch) {
+        let Some(record) = self.gateways.get(&event.gateway()) else {
+            return Ok(Admitted::Counted);
+        };
+        match (record.epoch, event.epoch) {
             (None, _) => Ok(Admitted::Counted),
             (Some(known), Some(named)) if known == named => Ok(Admitted::Counted),
-            (Some(_), Some(named)) if [books.epoch_before, books.rival].contains(&Some(named)) => {
+            (Some(_), Some(named))
+                if [record.epoch_before, record.rival].contains(&Some(named)) =>
+            {
                 Ok(Admitted::Kept)
             }
             (Some(_), _) if proven => Ok(Admitted::Kept),
@@ -293,16 +300,20 @@ impl Desk<'_> {
         }
     }
 
-    fn plausible(&self, event: &Event, books: &Books) -> Result<(), (RefusalCause, String)> {
-        let most = books.highest.saturating_add(self.terms.largest_jump).max(books.told_through);
+    fn plausible(
+        &self,
+        event: &Event,
+        record: &GatewayRecord,
+    ) -> Result<(), (RefusalCause, String)> {
+        let most = record.highest.saturating_add(self.terms.largest_jump).max(record.told_through);
         if event.sequence <= most {
             return Ok(());
         }
         let reason = format!(
-            "sequence is {}, allowed is up to {most}: {} is the highest of gateway {}, a jump of {} \
-             the largest (intake.largest_jump)",
+            "sequence is {}, allowed is up to {most}: {} is the highest of gateway {}, a jump of \
+             {} the largest (intake.largest_jump)",
             event.sequence,
-            books.highest,
+            record.highest,
             event.gateway(),
             self.terms.largest_jump
         );
@@ -322,11 +333,11 @@ mod tests {
         event
     }
 
-    fn desk(terms: &IntakeTerms, books: Books) -> Desk<'_> {
+    fn desk(terms: &IntakeTerms, record: GatewayRecord) -> Desk<'_> {
         let event = event("gw-01", 1, None);
         Desk {
             terms,
-            books: BTreeMap::from([(event.gateway(), books)]),
+            gateways: BTreeMap::from([(event.gateway(), record)]),
             owners: BTreeMap::from([(event.key(), event.gateway())]),
             new_bearings: BTreeMap::new(),
         }
@@ -340,13 +351,13 @@ mod tests {
     fn an_event_that_names_a_gateway_without_its_epoch_is_refused_and_moves_nothing() {
         let (own, other) = (Epoch::at(1_000), Epoch::at(2_000));
         let terms = IntakeTerms::default();
-        let books = Books { highest: 10, epoch: Some(own), ..Books::default() };
-        let mut desk = desk(&terms, books);
+        let record = GatewayRecord { highest: 10, epoch: Some(own), ..GatewayRecord::default() };
+        let mut desk = desk(&terms, record);
         for epoch in [None, Some(other)] {
             let refused = cause(desk.admit(&event("gw-01", 11, epoch), false));
             assert_eq!(refused, Some(RefusalCause::Epoch));
         }
-        assert_eq!(desk.books[&event("gw-01", 1, None).gateway()], books);
+        assert_eq!(desk.gateways[&event("gw-01", 1, None).gateway()], record);
         assert_eq!(desk.admit(&event("gw-01", 11, Some(own)), false), Ok(Admitted::Counted));
     }
 
@@ -354,7 +365,7 @@ mod tests {
     fn a_reason_never_names_the_epoch_that_a_gateway_is_known_by() {
         let own = Epoch::at(1_000);
         let terms = IntakeTerms::default();
-        let mut desk = desk(&terms, Books { epoch: Some(own), ..Books::default() });
+        let mut desk = desk(&terms, GatewayRecord { epoch: Some(own), ..GatewayRecord::default() });
         let refusal = desk.admit(&event("gw-01", 1, None), false).expect_err("refused");
         assert!(!refusal.reason.contains(&own.to_string()), "{}", refusal.reason);
     }
@@ -363,10 +374,14 @@ mod tests {
     fn events_of_the_count_before_are_kept_and_not_counted() {
         let (before, own) = (Epoch::at(1_000), Epoch::at(2_000));
         let terms = IntakeTerms::default();
-        let books = Books { epoch: Some(own), epoch_before: Some(before), ..Books::default() };
-        let mut desk = desk(&terms, books);
+        let record = GatewayRecord {
+            epoch: Some(own),
+            epoch_before: Some(before),
+            ..GatewayRecord::default()
+        };
+        let mut desk = desk(&terms, record);
         assert_eq!(desk.admit(&event("gw-01", 900, Some(before)), false), Ok(Admitted::Kept));
-        assert_eq!(desk.books[&event("gw-01", 1, None).gateway()].highest, 0);
+        assert_eq!(desk.gateways[&event("gw-01", 1, None).gateway()].highest, 0);
     }
 
     #[test]
@@ -378,22 +393,22 @@ mod tests {
         let entry = serde_json::from_value(entry).expect("an entry");
         let owners = BearingOwners::of_settings(std::path::Path::new("a"), vec![entry]);
         let terms = IntakeTerms { owners: owners.expect("valid"), ..IntakeTerms::default() };
-        let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
+        let mut desk = desk(&terms, GatewayRecord { epoch: own, ..GatewayRecord::default() });
         assert_eq!(desk.admit(&event("gw-01", 1, own), true), Ok(Admitted::Counted));
         let refused = cause(desk.admit(&event("gw-01", 2, own), false));
         assert_eq!(refused, Some(RefusalCause::Topic));
         // also of a gateway of which nothing is known yet
-        desk.books.clear();
+        desk.gateways.clear();
         assert_eq!(cause(desk.admit(&event("gw-01", 1, None), false)), Some(RefusalCause::Topic));
     }
 
-    /// R-EDGE-10: a stranger who had read the retained status sent one event of the gateway's own count under the
-    /// long topic, and the short one was refused from then on.
+    /// R-EDGE-10: a stranger who had read the retained status sent one event of the gateway's own
+    /// count under the long topic, and the short one was refused from then on.
     #[test]
     fn an_event_of_the_public_count_demands_nothing_of_the_gateways_further_events() {
         let terms = IntakeTerms::default();
         let own = Some(Epoch::at(1_000));
-        let mut desk = desk(&terms, Books { epoch: own, ..Books::default() });
+        let mut desk = desk(&terms, GatewayRecord { epoch: own, ..GatewayRecord::default() });
         let _forged = desk.admit(&event("gw-01", 1, own), true);
         assert_eq!(desk.admit(&event("gw-01", 2, own), false), Ok(Admitted::Counted));
     }
@@ -402,28 +417,31 @@ mod tests {
     fn events_of_a_rival_count_are_kept_and_not_counted() {
         let (own, rival) = (Epoch::at(1_000), Epoch::at(2_000));
         let terms = IntakeTerms::default();
-        let books = Books { epoch: Some(own), rival: Some(rival), ..Books::default() };
-        let mut desk = desk(&terms, books);
+        let record =
+            GatewayRecord { epoch: Some(own), rival: Some(rival), ..GatewayRecord::default() };
+        let mut desk = desk(&terms, record);
         assert_eq!(desk.admit(&event("gw-01", 900, Some(rival)), false), Ok(Admitted::Kept));
         assert_eq!(desk.admit(&event("gw-01", 1, Some(own)), false), Ok(Admitted::Counted));
     }
 
     #[test]
     fn a_count_is_heard_while_its_last_event_is_near() {
-        let books = Books { heard_at_ms: Some(100_000), ..Books::default() };
-        assert!(books.is_heard(100_000, 1.0) && books.is_heard(100_900, 1.0));
+        let record = GatewayRecord { heard_at_ms: Some(100_000), ..GatewayRecord::default() };
+        assert!(record.is_heard(100_000, 1.0) && record.is_heard(100_900, 1.0));
         // a clock that was set back
-        assert!(books.is_heard(99_500, 1.0) && !books.is_heard(101_000, 1.0));
-        assert!(!Books::default().is_heard(0, 600.0), "never heard");
+        assert!(record.is_heard(99_500, 1.0) && !record.is_heard(101_000, 1.0));
+        assert!(!GatewayRecord::default().is_heard(0, 600.0), "never heard");
     }
 
-    /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway for good.
+    /// Issue 34, H1: one message of a stranger under the long topic ended the intake of a gateway
+    /// for good.
     #[test]
     fn a_claim_without_the_gateways_own_epoch_demands_nothing_of_its_events() {
         let terms = IntakeTerms::default();
         for known in [None, Some(Epoch::at(1_000))] {
             for claimed in [None, Some(Epoch::at(2_000))] {
-                let mut desk = desk(&terms, Books { epoch: known, ..Books::default() });
+                let mut desk =
+                    desk(&terms, GatewayRecord { epoch: known, ..GatewayRecord::default() });
                 let _taken = desk.admit(&event("gw-01", 1, claimed), true);
                 let honest = desk.admit(&event("gw-01", 2, known), false);
                 assert_eq!(honest, Ok(Admitted::Counted), "{known:?} {claimed:?}");
@@ -434,7 +452,8 @@ mod tests {
     #[test]
     fn a_bearing_of_another_gateway_is_refused_unless_the_configuration_names_it() {
         let terms = IntakeTerms::default();
-        let refused = cause(desk(&terms, Books::default()).admit(&event("gw-02", 1, None), true));
+        let refused =
+            cause(desk(&terms, GatewayRecord::default()).admit(&event("gw-02", 1, None), true));
         assert_eq!(refused, Some(RefusalCause::Owner));
         let entry = serde_json::json!({
             "site": "ulsan-1", "gateway": "gw-02", "bearings": ["P-101/*"],
@@ -443,17 +462,17 @@ mod tests {
         let path = std::path::Path::new("agent.toml");
         let owners = BearingOwners::of_settings(path, vec![entry]).expect("valid");
         let terms = IntakeTerms { owners, ..IntakeTerms::default() };
-        let moved = desk(&terms, Books::default()).admit(&event("gw-02", 1, None), true);
+        let moved = desk(&terms, GatewayRecord::default()).admit(&event("gw-02", 1, None), true);
         assert_eq!(moved, Ok(Admitted::Counted));
     }
 
     #[test]
     fn a_jump_beyond_a_spool_is_refused_unless_the_status_has_named_the_number() {
         let terms = IntakeTerms { largest_jump: 100, ..IntakeTerms::default() };
-        let books = Books { highest: 50, told_through: 1_000, ..Books::default() };
-        let mut told = desk(&terms, books);
+        let record = GatewayRecord { highest: 50, told_through: 1_000, ..GatewayRecord::default() };
+        let mut told = desk(&terms, record);
         assert_eq!(told.admit(&event("gw-01", 1_000, None), false), Ok(Admitted::Counted));
-        let mut untold = desk(&terms, Books { told_through: 0, ..books });
+        let mut untold = desk(&terms, GatewayRecord { told_through: 0, ..record });
         let far = [151, u64::MAX];
         for number in far {
             let refused = cause(untold.admit(&event("gw-01", number, None), false));
@@ -465,7 +484,7 @@ mod tests {
     #[test]
     fn a_gateway_brings_so_many_new_bearings_an_hour() {
         let terms = IntakeTerms { new_bearings_per_hour: 2, ..IntakeTerms::default() };
-        let mut desk = desk(&terms, Books::default());
+        let mut desk = desk(&terms, GatewayRecord::default());
         let of = |bearing: &str| Event {
             bearing_id: bearing.parse().expect("name"),
             ..event("gw-01", 1, None)

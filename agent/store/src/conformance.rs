@@ -1,4 +1,5 @@
-//! The claims that every [`Store`] has to meet on each database. Each claim starts from an empty store.
+//! The claims that every [`Store`] has to meet on each database. Each claim starts from an empty
+//! store.
 
 use futures_util::future::LocalBoxFuture;
 use pdm_expert::case::Case;
@@ -140,8 +141,8 @@ async fn judge_one(store: &Store, unjudged: Unjudged, unwritten: Option<Checkpoi
 /// A claim: it is given an empty store.
 type Claim = fn(&Store) -> LocalBoxFuture<'_, ()>;
 
-/// Claims as functions that box their futures: the futures of all of them in one frame overflow the stack of a
-/// test's thread.
+/// Claims as functions that box their futures: the futures of all of them in one frame overflow the
+/// stack of a test's thread.
 macro_rules! claims {
     ($($claim:path),* $(,)?) => {
         [$({

@@ -1,10 +1,11 @@
-//! Two databases behind one set of types, so that the SQL of `super::sql` is written and compiled once.
+//! Two databases behind one set of types, so that the SQL of `super::sql` is written and compiled
+//! once.
 //!
 //! [`Pool`] gives a [`Session`] to read or a [`Transaction`] to write; both lend a [`Connection`],
 //! which takes a statement ([`Query`]) and gives [`Row`]s. Each type is an enum with one variant a
 //! database; a call costs one `match`. [`Statement`] holds the text of a statement that the two
-//! databases spell differently. Bulk writes, whose form decides their speed, stand with their database
-//! (`super::sql::sqlite::bulk`, `super::sql::postgres::bulk`).
+//! databases spell differently. Bulk writes, whose form decides their speed, stand with their
+//! database (`super::sql::sqlite::bulk`, `super::sql::postgres::bulk`).
 
 use std::borrow::Cow;
 
@@ -89,8 +90,8 @@ impl Pool<'_> {
         })
     }
 
-    /// A transaction that writes. SQLite takes the write lock at once: a transaction that read first
-    /// could fail at its first write because another process has written in between.
+    /// A transaction that writes. SQLite takes the write lock at once: a transaction that read
+    /// first could fail at its first write because another process has written in between.
     pub(super) async fn begin(self) -> Result<Transaction<'static>, StoreError> {
         Ok(match self {
             Self::Sqlite(pool) => Transaction::Sqlite(pool.begin_with("BEGIN IMMEDIATE").await?),

@@ -1,26 +1,26 @@
 //! Decides when a row is due, although the clock that wrote its time may have been wrong.
 //!
-//! A time to come is written by one clock and judged by another: that of a replica, or the same clock
-//! after it was corrected. So a row is due when its time has come, and also when its time lies so far
-//! ahead that the clock that wrote it must have been ahead.
+//! A time to come is written by one clock and judged by another: that of a replica, or the same
+//! clock after it was corrected. So a row is due when its time has come, and also when its time
+//! lies so far ahead that the clock that wrote it must have been ahead.
 
 use pdm_shared::time::Timestamp;
 
 /// Clocks that differ by at most this are both taken as right where staff would be told again, s. A
-/// clock without time synchronisation drifts by about 1 s a day (10 ppm), so an hour is years of drift,
-/// and a wrong clock delays a repetition by less than a shift of 8 h.
+/// clock without time synchronisation drifts by about 1 s a day (10 ppm), so an hour is years of
+/// drift, and a wrong clock delays a repetition by less than a shift of 8 h.
 const ALARM_APART_S: f64 = 3600.0;
 
 /// The longest difference for a row of the outbox, which only leaves early, s. Replicas with time
 /// synchronisation differ by milliseconds, those without by a minute after two months.
 const ROW_APART_S: f64 = 60.0;
 
-/// The longest that a step of a route or the end of quiet hours is waited for, s: steps come within a week,
-/// and quiet hours end within eight days.
+/// The longest that a step of a route or the end of quiet hours is waited for, s: steps come within
+/// a week, and quiet hours end within eight days.
 pub const LONGEST_STEP_S: f64 = 8.0 * 86_400.0;
 
-/// The longest that a row of the outbox waits after a failure, s: the longest pause of the lanes, 600 s,
-/// and a fifth for its jitter.
+/// The longest that a row of the outbox waits after a failure, s: the longest pause of the lanes,
+/// 600 s, and a fifth for its jitter.
 pub const LONGEST_RETRY_S: f64 = 720.0;
 
 /// The bounds between which the repetition of an alarm is not due.
@@ -30,7 +30,8 @@ pub struct DueAlarm {
     pub now: Timestamp,
     /// A time beyond was written by a clock that was ahead.
     pub latest: Timestamp,
-    /// An alarm that was told beyond was told by a clock that was ahead: its times lie too far away by as much.
+    /// An alarm that was told beyond was told by a clock that was ahead: its times lie too far away
+    /// by as much.
     pub told: Timestamp,
 }
 

@@ -23,8 +23,8 @@ where
     word.parse().map_err(|error: T::Err| StoreError::Content { what, reason: error.to_string() })
 }
 
-/// Reads a row of a listing; a row that this version cannot read is left out, logged and counted, so that
-/// one name that an earlier version took does not hide all the others.
+/// Reads a row of a listing; a row that this version cannot read is left out, logged and counted,
+/// so that one name that an earlier version took does not hide all the others.
 pub(super) fn readable<T>(row: Result<T, StoreError>) -> Option<T> {
     row.inspect_err(super::log::row_left_out).ok()
 }

@@ -50,7 +50,8 @@ impl EpisodeRecord {
         }
     }
 
-    /// Whether alarms of the same cause are told with this one: it stands, and nothing withholds it.
+    /// Whether alarms of the same cause are told with this one: it stands, and nothing withholds
+    /// it.
     pub fn is_source(&self) -> bool {
         let episode = &self.episode;
         self.is_open()
@@ -58,8 +59,8 @@ impl EpisodeRecord {
             && episode.suppression == Suppression::None
     }
 
-    /// Whether staff was told of a level that stands and that nobody has acknowledged: its route and its repetitions
-    /// go on, whatever becomes of the gateway that measured it.
+    /// Whether staff was told of a level that stands and that nobody has acknowledged: its route
+    /// and its repetitions go on, whatever becomes of the gateway that measured it.
     pub fn is_unanswered(&self) -> bool {
         let episode = &self.episode;
         self.is_open()

@@ -12,7 +12,8 @@ pub enum StoreError {
     /// unacknowledged.
     #[error("the store is unavailable")]
     Unavailable(#[source] sqlx::Error),
-    /// The file cannot be opened or created, or the server refuses. The configuration has to change.
+    /// The file cannot be opened or created, or the server refuses. The configuration has to
+    /// change.
     #[error("cannot open the store {place}")]
     Open {
         /// The file or server.
@@ -43,9 +44,9 @@ pub enum StoreError {
     },
     /// A newer version of the program has written the store.
     #[error(
-        "the store was written by a newer version of pdm-agent: its schema has version {found}, this \
-         program knows versions up to {known}; install the newer version again, or restore a backup of \
-         before the update"
+        "the store was written by a newer version of pdm-agent: its schema has version {found}, \
+         this program knows versions up to {known}; install the newer version again, or restore a \
+         backup of before the update"
     )]
     Newer {
         /// The schema's version.
@@ -53,11 +54,11 @@ pub enum StoreError {
         /// The highest version that this program knows.
         known: i64,
     },
-    /// The file was moved, removed or replaced while it was open: what is written goes to a file that
-    /// no name leads to.
+    /// The file was moved, removed or replaced while it was open: what is written goes to a file
+    /// that no name leads to.
     #[error(
-        "the store {place} was {what} while the agent had it open: what is stored since then is lost \
-         when the agent stops"
+        "the store {place} was {what} while the agent had it open: what is stored since then is \
+         lost when the agent stops"
     )]
     Moved {
         /// The file.
@@ -65,11 +66,11 @@ pub enum StoreError {
         /// The change of the file: "moved or removed", or "replaced by another file".
         what: &'static str,
     },
-    /// The log of the file was moved, removed or replaced while it was open. An orderly stop still writes all of it
-    /// into the file; a crash loses what is in it.
+    /// The log of the file was moved, removed or replaced while it was open. An orderly stop still
+    /// writes all of it into the file; a crash loses what is in it.
     #[error(
-        "{place} was {what} while the agent had the store open: what is stored since then is lost if the agent \
-         crashes, and kept if it is stopped in order"
+        "{place} was {what} while the agent had the store open: what is stored since then is lost \
+         if the agent crashes, and kept if it is stopped in order"
     )]
     LogMoved {
         /// The log.
@@ -77,17 +78,18 @@ pub enum StoreError {
         /// The change of the log: "moved or removed", or "replaced by another file".
         what: &'static str,
     },
-    /// The database took rows and does not have them: a trigger that returns nothing, a rule or row security
-    /// swallows them.
+    /// The database took rows and does not have them: a trigger that returns nothing, a rule or row
+    /// security swallows them.
     #[error(
-        "the database swallows rows of table {table}: a trigger that does not return NEW, a rule or row security"
+        "the database swallows rows of table {table}: a trigger that does not return NEW, a rule \
+         or row security"
     )]
     Swallowed {
         /// The table.
         table: &'static str,
     },
-    /// A value cannot be read or written: another version wrote it, the file is damaged, or the database
-    /// refuses it. Trying again does not help.
+    /// A value cannot be read or written: another version wrote it, the file is damaged, or the
+    /// database refuses it. Trying again does not help.
     #[error("{what} in the store cannot be read: {reason}")]
     Content {
         /// The value.
@@ -102,25 +104,27 @@ pub enum StoreError {
 pub enum Unfit {
     /// The encoding of the database does not hold every character. The configuration has to change.
     #[error(
-        "server_encoding is {found}, allowed is UTF8: make a database with \
-         \"createdb --encoding=UTF8 --template=template0\", move the rows with pg_dump and pg_restore, \
-         and name it in store.postgres.url"
+        "server_encoding is {found}, allowed is UTF8: make a database with \"createdb \
+         --encoding=UTF8 --template=template0\", move the rows with pg_dump and pg_restore, and \
+         name it in store.postgres.url"
     )]
     Encoding {
         /// The encoding that the server reports.
         found: String,
     },
-    /// A pooler gives another session of the server to each transaction; the locks on bearings belong to a
-    /// session. The configuration has to change.
+    /// A pooler gives another session of the server to each transaction; the locks on bearings
+    /// belong to a session. The configuration has to change.
     #[error(
-        "a connection pooler in transaction or statement mode (such as pgbouncer) stands before the \
-         server ({sign}): name the server itself in store.postgres.url, or a pool in session mode"
+        "a connection pooler in transaction or statement mode (such as pgbouncer) stands before \
+         the server ({sign}): name the server itself in store.postgres.url, or a pool in session \
+         mode"
     )]
     Pooler {
         /// The observation that shows the pooler.
         sign: String,
     },
-    /// The server is a standby. The caller waits until it is promoted or the address leads elsewhere.
+    /// The server is a standby. The caller waits until it is promoted or the address leads
+    /// elsewhere.
     #[error(
         "the server is a standby that has not been promoted (pg_is_in_recovery), so nothing can be \
          written: promote it, or lead the address to the primary"

@@ -3,8 +3,8 @@
 use pdm_shared::delivery::DeadLetter;
 use pdm_shared::id::{BearingKey, GatewayKey};
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo 1991; draft-eastlake-fnv). The hash does not resist an adversary,
-/// and need not: two messages with one fingerprint share a counter, nothing more.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo 1991; draft-eastlake-fnv). The hash does not resist an
+/// adversary, and need not: two messages with one fingerprint share a counter, nothing more.
 fn fnv1a(parts: &[&[u8]]) -> i64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for part in parts {
@@ -37,8 +37,8 @@ pub(super) fn of_cause(cause: &str, gateway: &GatewayKey, bearing: &BearingKey) 
     ])
 }
 
-/// The fingerprint of all messages that are refused for one reason, used once too many are kept one by
-/// one. The text after the first colon belongs to the single message and is left out.
+/// The fingerprint of all messages that are refused for one reason, used once too many are kept one
+/// by one. The text after the first colon belongs to the single message and is left out.
 pub(super) fn of_reason(letter: &DeadLetter) -> i64 {
     let kind = letter.reason.split(':').next().unwrap_or_default();
     fnv1a(&[b"reason", kind.as_bytes()])

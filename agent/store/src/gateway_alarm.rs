@@ -1,8 +1,8 @@
 //! The names under which the alarms of gateways stand: in the place of a bearing's, under a machine
 //! of a reserved name.
 //!
-//! The notification raises them, the removal of a gateway ends them, and the intake refuses machines of these
-//! names.
+//! The notification raises them, the removal of a gateway ends them, and the intake refuses
+//! machines of these names.
 
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, GatewayKey, SiteId};
 use pdm_shared::topic::{GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL};

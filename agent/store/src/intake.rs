@@ -195,8 +195,9 @@ pub struct Pulse {
     pub missing: Option<MissingRows>,
 }
 
-/// Rows that the agent has written and that its store no longer has: the file or database was removed, emptied or
-/// put back from a backup, its log was removed, or a server that was behind has taken over.
+/// Rows that the agent has written and that its store no longer has: the file or database was
+/// removed, emptied or put back from a backup, its log was removed, or a server that was behind has
+/// taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingRows {
     /// The file, or the address of the server.

@@ -4,7 +4,7 @@ use pdm_expert::case::{BearingState, Memory, Remembered};
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
-use pdm_shared::follow_up::{FollowUpState, Found};
+use pdm_shared::follow_up::{FollowUpState, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -59,7 +59,7 @@ pub struct FollowUp {
     pub repaired: bool,
     /// The finding on the machine.
     #[serde(default)]
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 /// The outcome of a report of staff.
@@ -69,7 +69,8 @@ pub enum Reported {
     Taken(EventId),
     /// The report was kept as a finding of the bearing; no judgement was inspected.
     Kept,
-    /// The report was kept and names no action, and several judgements have open work: it has set none.
+    /// The report was kept and names no action, and several judgements have open work: it has set
+    /// none.
     Undecided,
     /// The bearing is not known, or has no such work.
     Unknown,
@@ -126,7 +127,8 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Rows of the outbox that are written with it: those that carry it, and the episode's publication.
+    /// Rows of the outbox that are written with it: those that carry it, and the episode's
+    /// publication.
     pub fn rows(&self) -> usize {
         self.outgoing.len() + usize::from(self.episode.is_some())
     }
@@ -151,8 +153,8 @@ pub struct Judged {
     pub quiet: Option<Box<EpisodeChange>>,
     /// The actions that follow from the judgement.
     pub follow_up: Vec<FollowUp>,
-    /// The open work of earlier judgements is superseded although this one asks for none: the bearing's
-    /// episode has ended.
+    /// The open work of earlier judgements is superseded although this one asks for none: the
+    /// bearing's episode has ended.
     pub supersedes: bool,
     /// Steps of the run that are not stored yet.
     pub trace: Vec<TraceStep>,

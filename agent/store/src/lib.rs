@@ -1,9 +1,9 @@
 //! Stores the agent's data: events, judgements, episodes, the outbox, refused messages.
 //!
-//! [`Store`] opens, migrates and closes a SQLite file or a PostgreSQL server and gives a handle for each task
-//! ([`Store::intake`], [`Store::judging`], [`Store::pages`], ...): `sql` holds one file for each, with its
-//! statements, which are written once; `database` sends them to either database, `sql::sqlite` and `sql::postgres`
-//! hold what differs. The suite in `conformance` runs on both.
+//! [`Store`] opens, migrates and closes a SQLite file or a PostgreSQL server and gives a handle for
+//! each task ([`Store::intake`], [`Store::judging`], [`Store::pages`], ...): `sql` holds one file
+//! for each, with its statements, which are written once; `database` sends them to either database,
+//! `sql::sqlite` and `sql::postgres` hold what differs. The suite in `conformance` runs on both.
 //!
 //! Invariants:
 //! - every method is one transaction; a batch is stored whole or not at all
@@ -21,6 +21,7 @@ mod episode;
 mod error;
 mod fingerprint;
 pub mod gateway_alarm;
+mod held;
 mod intake;
 mod judgement;
 mod log;
@@ -43,6 +44,7 @@ pub use pdm_service::postgres::WayError;
 pub use admission::{IntakeTerms, Refusal, RefusalCause};
 pub use episode::{Alarm, Beside, EpisodeChange, EpisodeRecord, EpisodeVersion, ShelveOutcome};
 pub use error::{StoreError, Unfit};
+pub use held::{EventAfterHeld, HeldAnswer, HeldJudgement};
 pub use intake::{
     Backlog, GatewayState, Incoming, MissingRows, OldGaps, Pulse, RefusedEvents, RefusedMessage,
     Stored, UnreadEvent,
@@ -51,10 +53,7 @@ pub use judgement::{
     Announcement, BearingJudged, Checkpoint, Finished, FollowUp, Judged, Recall, Reported,
     Unjudged, WorkCounts,
 };
-pub use opinion::{
-    BehindHeld, HeldAnswer, HeldJudgement, MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts,
-    OpinionEnded,
-};
+pub use opinion::{MAX_WAITING_OPINIONS, OpinionAsked, OpinionCounts, OpinionEnded};
 pub use outbox::{
     Claimed, DEAD_LETTER_LANE, Delivery, EMAIL_LANE, HeldBack, MQTT_LANE, Outgoing, Payload,
     SendOutcome, ToldInHour, VECTORS_LANE, WayState, person_lane, webhook_lane,
@@ -77,6 +76,6 @@ pub use trouble::StoreTrouble;
 /// Gaps of a gateway that one receipt names; the next receipt names the rest. A gap takes up to 44
 /// bytes as JSON (two numbers of 20 digits), so a receipt stays below 4 KiB.
 pub const MAX_GAPS_IN_RECEIPT: i64 = 64;
-/// Refused messages that are kept one by one; further ones are counted by their reason. Each holds at
-/// most 4 KiB of its payload, so the table stays at about 40 MB.
+/// Refused messages that are kept one by one; further ones are counted by their reason. Each holds
+/// at most 4 KiB of its payload, so the table stays at about 40 MB.
 pub const MAX_DEAD_LETTERS: i64 = 10_000;

@@ -5,12 +5,14 @@ use pdm_shared::id::{BearingKey, GatewayKey};
 
 use super::StoreError;
 
-/// A sequence of row numbers was behind its table, as after a logical replication, and was set forward.
+/// A sequence of row numbers was behind its table, as after a logical replication, and was set
+/// forward.
 pub(super) fn sequence_set_forward(sequence: &str, to: i64) {
     tracing::warn!(
         sequence,
         to,
-        "row numbers of this sequence were taken already: it was behind its table and is set forward"
+        "row numbers of this sequence were taken already: it was behind its table and is set \
+         forward"
     );
 }
 
@@ -20,7 +22,8 @@ pub(super) fn sequences_not_looked_at(error: &StoreError) {
     tracing::warn!(error, "cannot look whether sequences of row numbers are behind their tables");
 }
 
-/// A row of the store cannot be read, as one with a name that an earlier version took; the others are.
+/// A row of the store cannot be read, as one with a name that an earlier version took; the others
+/// are.
 pub(super) fn row_left_out(error: &StoreError) {
     metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
     tracing::warn!(%error, "row of the store cannot be read, leaving it out");
@@ -29,14 +32,16 @@ pub(super) fn row_left_out(error: &StoreError) {
 /// The state of a bearing cannot be read; it is rebuilt from the risk that the bearing stands at.
 pub(super) fn state_rebuilt(key: &BearingKey, error: &StoreError) {
     metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
-    tracing::error!(bearing = %key, %error, "state of the bearing cannot be read, taking its risk and stage");
+    tracing::error!(bearing = %key, %error, "state of the bearing cannot be read, taking its risk \
+        and stage");
 }
 
-/// A part of a bearing's episode cannot be read; the episode goes on without it, on the side of telling
-/// staff again.
+/// A part of a bearing's episode cannot be read; the episode goes on without it, on the side of
+/// telling staff again.
 pub(super) fn episode_part_lost(key: &BearingKey, part: &'static str, error: &StoreError) {
     metrics::counter!("pdm_agent_rows_left_out_total").increment(1);
-    tracing::error!(bearing = %key, part, %error, "part of the episode cannot be read, going on without it");
+    tracing::error!(bearing = %key, part, %error, "part of the episode cannot be read, going on \
+        without it");
 }
 
 /// An alarm that cannot be read is not repeated any more.
@@ -76,9 +81,9 @@ pub(super) fn rival_count(gateway: &GatewayKey, silent_s: f64) {
     metrics::counter!("pdm_agent_rival_counts_total").increment(1);
     tracing::warn!(
         %gateway, silent_s,
-        "a status names another count of sequence numbers while events of the known one come: events of both are \
-         kept, and the other count is followed when the known one has been silent for so long \
-         (intake.rival_silent_s), or by gateways release"
+        "a status names another count of sequence numbers while events of the known one come: \
+         events of both are kept, and the other count is followed when the known one has been \
+         silent for so long (intake.rival_silent_s), or by gateways release"
     );
 }
 
@@ -109,7 +114,8 @@ pub(super) fn events_lost(gateway: &GatewayKey, count: i64) {
 /// A report names no action, and the work of several judgements is open.
 pub(super) fn report_undecided(key: &BearingKey) {
     metrics::counter!("pdm_agent_reports_undecided_total").increment(1);
-    tracing::warn!(%key, "a report names no action and the work of several judgements is open: it is kept and sets none of it");
+    tracing::warn!(%key, "a report names no action and the work of several judgements is open: it \
+        is kept and sets none of it");
 }
 
 /// A partition of `events` was made.
@@ -131,7 +137,8 @@ pub(super) fn opinion_not_asked() {
 /// The database of a store that is there already does not check what it is given.
 pub(super) fn encoding_not_checked() {
     tracing::warn!(
-        "server_encoding is SQL_ASCII: the server checks no character; move the store to a database in UTF8"
+        "server_encoding is SQL_ASCII: the server checks no character; move the store to a \
+         database in UTF8"
     );
 }
 

@@ -3,19 +3,16 @@
 use pdm_expert::case::Memory;
 use pdm_shared::delivery::Notification;
 use pdm_shared::diagnosis::SecondOpinion;
-use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_shared::trace::TraceStep;
 use serde::Serialize;
 
-use super::judgement::Checkpoint;
 use super::outbox::Outgoing;
 
-/// Most judgements that wait for an opinion; further ones get none. Chosen: with ten seconds for one
-/// opinion the last of a thousand comes after three hours, when nobody waits for it any more.
+/// Most judgements that wait for an opinion; further ones get none. Chosen: with ten seconds for
+/// one opinion the last of a thousand comes after three hours, when nobody waits for it any more.
 pub const MAX_WAITING_OPINIONS: i64 = 1000;
 
 /// A judgement that waits for an opinion.
@@ -35,50 +32,6 @@ pub struct OpinionAsked {
     pub judged: RiskLevel,
     /// Whether the judgement waits for the opinion.
     pub is_held: bool,
-}
-
-/// A judgement by rules that waits for a language model.
-#[derive(Debug, Clone)]
-pub struct HeldJudgement {
-    /// The event.
-    pub event_id: EventId,
-    /// The risk by rules.
-    pub judged: RiskLevel,
-    /// The memory of its bearing when the expert judged.
-    pub memory: Memory,
-    /// When the model was asked.
-    pub asked_at: Timestamp,
-    /// The latest time until which the judgement waits.
-    pub until: Timestamp,
-    /// The rest of its run.
-    pub checkpoint: Checkpoint,
-    /// Steps of the run that are not stored yet.
-    pub steps: Vec<TraceStep>,
-}
-
-/// An event that waits behind a held judgement of its bearing.
-#[derive(Debug, Clone)]
-pub struct BehindHeld {
-    /// The event whose judgement is held.
-    pub held: EventId,
-    /// The waiting event's place in the order of arrival.
-    pub arrival: i64,
-    /// The waiting event.
-    pub event: Event,
-}
-
-/// An answer to a judgement that waits.
-#[derive(Debug, Clone)]
-pub struct HeldAnswer {
-    /// The event.
-    pub event_id: EventId,
-    /// The opinion, or why there is none.
-    pub opinion: SecondOpinion,
-    /// When the model is asked again, for an opinion after the judgement; `None` if this was its
-    /// answer.
-    pub again_at: Option<Timestamp>,
-    /// When it was given.
-    pub at: Timestamp,
 }
 
 /// The end of an opinion, with everything that is written because of it.

@@ -9,8 +9,9 @@ use uuid::Uuid;
 pub const MQTT_LANE: &str = "mqtt";
 /// The lane of refused messages to the broker: behind everything that staff or a program waits for.
 pub const DEAD_LETTER_LANE: &str = "dead_letters";
-/// Rows of [`DEAD_LETTER_LANE`] that wait at most; a refused message above it stays in its table, is counted,
-/// and is not published. Chosen: they leave within some seconds once nothing else has to.
+/// Rows of [`DEAD_LETTER_LANE`] that wait at most; a refused message above it stays in its table,
+/// is counted, and is not published. Chosen: they leave within some seconds once nothing else has
+/// to.
 pub(super) const MAX_LETTERS_WAITING: i64 = 1000;
 /// The lane of e-mail.
 pub const EMAIL_LANE: &str = "email";
@@ -101,8 +102,8 @@ pub struct Outgoing {
 pub enum Payload {
     /// This text, JSON.
     Text(String),
-    /// The stored judgement of this event: it is written once, however many rows carry it, and is not
-    /// deleted before they have left.
+    /// The stored judgement of this event: it is written once, however many rows carry it, and is
+    /// not deleted before they have left.
     Judgement(EventId),
 }
 
@@ -162,8 +163,8 @@ pub enum SendOutcome {
         /// Why the last try failed.
         error: String,
     },
-    /// Some of the lane's recipients have it; the others refuse it for good. The row is delivered, and a
-    /// copy of it that is given up says who refuses.
+    /// Some of the lane's recipients have it; the others refuse it for good. The row is delivered,
+    /// and a copy of it that is given up says who refuses.
     Partly {
         /// Who refuses, and why.
         error: String,

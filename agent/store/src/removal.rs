@@ -1,4 +1,5 @@
-//! Taking out of the store what is gone from the plant, and giving what has another name its new one.
+//! Taking out of the store what is gone from the plant, and giving what has another name its new
+//! one.
 
 use pdm_service::http::server::Peer;
 use pdm_shared::time::Timestamp;

@@ -15,16 +15,16 @@ pub struct Forget {
     pub told_days: u32,
     /// Refused messages, since they were last seen.
     pub refused_days: u32,
-    /// Most rows of one kind at a time, so that other writers do not wait for long. A partition is dropped
-    /// whole.
+    /// Most rows of one kind at a time, so that other writers do not wait for long. A partition is
+    /// dropped whole.
     pub limit: u32,
 }
 
 /// How much room the store takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreSize {
-    /// Bytes of what is stored: what `[store] max_bytes` bounds. Of a file its pages in use; of a server an
-    /// estimate out of its statistics, because deleted rows leave their room to new ones.
+    /// Bytes of what is stored: what `[store] max_bytes` bounds. Of a file its pages in use; of a
+    /// server an estimate out of its statistics, because deleted rows leave their room to new ones.
     pub used_bytes: u64,
     /// Bytes of file or tables, with the room that new rows take first.
     pub held_bytes: u64,
@@ -39,7 +39,8 @@ pub enum RoomStage {
     Spectra,
     /// Windows that were judged Normal, with their judgements, the oldest first.
     NormalWindows,
-    /// Other judged windows, the oldest first. What staff was told of them, and their episodes, stay.
+    /// Other judged windows, the oldest first. What staff was told of them, and their episodes,
+    /// stay.
     OtherWindows,
 }
 

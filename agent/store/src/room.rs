@@ -1,7 +1,7 @@
-//! Makes room in a store at its ceiling (`[store] max_bytes`): the gateway whose windows take the most loses
-//! some until it takes no more than the next, so that no gateway deletes another's history. Of a gateway the
-//! oldest spectra go first, then the oldest windows judged Normal, then the oldest others, a little at a
-//! time, so that writers do not wait.
+//! Makes room in a store at its ceiling (`[store] max_bytes`): the gateway whose windows take the
+//! most loses some until it takes no more than the next, so that no gateway deletes another's
+//! history. Of a gateway the oldest spectra go first, then the oldest windows judged Normal, then
+//! the oldest others, a little at a time, so that writers do not wait.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

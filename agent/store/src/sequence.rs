@@ -1,8 +1,8 @@
 //! A gateway's sequence: the highest number seen and what is missing below it, without a database.
 //!
-//! A number below the highest that lies in no gap changes nothing: only the gateway's status can begin a
-//! new count ([`super::admission`]), so events cannot set a receipt back. Invariant: gaps do not overlap
-//! and lie below the highest number.
+//! A number below the highest that lies in no gap changes nothing: only the gateway's status can
+//! begin a new count ([`super::admission`]), so events cannot set a receipt back. Invariant: gaps
+//! do not overlap and lie below the highest number.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ pub(super) struct Changes {
 }
 
 impl Sequence {
-    /// A sequence as it is stored. `gaps` has to hold at least the gaps that the numbers to come may lie
-    /// in.
+    /// A sequence as it is stored. `gaps` has to hold at least the gaps that the numbers to come
+    /// may lie in.
     pub(super) fn new(highest: i64, gaps: impl IntoIterator<Item = Gap>) -> Self {
         let gaps: BTreeMap<i64, Gap> = gaps.into_iter().map(|gap| (gap.first, gap)).collect();
         Self { highest, read: gaps.clone(), gaps, changes: Changes::default() }

@@ -20,8 +20,8 @@ pub struct StoreSettings {
     pub max_bytes: u64,
     /// This agent's name among those that share the store: its client identity at the broker.
     pub replica: String,
-    /// A folder of the agent's own for the marker of its last write to a server; without one a database that was
-    /// put back is noticed while the agent runs alone.
+    /// A folder of the agent's own for the marker of its last write to a server; without one a
+    /// database that was put back is noticed while the agent runs alone.
     pub marker_folder: Option<PathBuf>,
 }
 
@@ -46,8 +46,8 @@ struct Typed {
     max_bytes: u64,
 }
 
-/// The smallest ceiling: an empty store has a third of it, and the windows of a day of some bearings have to
-/// fit.
+/// The smallest ceiling: an empty store has a third of it, and the windows of a day of some
+/// bearings have to fit.
 const LEAST_BYTES: u64 = 16 << 20;
 
 impl TryFrom<Typed> for StoreSettings {
@@ -68,8 +68,8 @@ impl TryFrom<Typed> for StoreSettings {
     }
 }
 
-/// `[store.retention]`: in days on which an agent ran; 0 keeps for ever. A row that waits for a judgement
-/// or has still to leave stays whatever its age.
+/// `[store.retention]`: in days on which an agent ran; 0 keeps for ever. A row that waits for a
+/// judgement or has still to leave stays whatever its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {

@@ -1,10 +1,12 @@
-//! The figures of an event that a row of a bearing's windows shows. They stand beside the event in a column of
-//! their own, which an index holds too, so that a list of windows reads neither events nor spectra.
+//! The figures of an event that a row of a bearing's windows shows. They stand beside the event in
+//! a column of their own, which an index holds too, so that a list of windows reads neither events
+//! nor spectra.
 //!
-//! The column is a JSON object with a version (`v`) and each figure under its key; figures that were not
-//! measured are left out. A reader skips figures that it does not know and takes those that are missing as
-//! not measured, so rows of a later and of an earlier version are read. Rows of before the version are a list
-//! by position, which is read the same way: a longer one is of a later version, a shorter one of an earlier.
+//! The column is a JSON object with a version (`v`) and each figure under its key; figures that
+//! were not measured are left out. A reader skips figures that it does not know and takes those
+//! that are missing as not measured, so rows of a later and of an earlier version are read. Rows of
+//! before the version are a list by position, which is read the same way: a longer one is of a
+//! later version, a shorter one of an earlier.
 //!
 //! Invariant: a figure that is read from the column is the event's.
 
@@ -15,8 +17,9 @@ use serde_json::Value;
 use super::StoreError;
 use super::encoding::json_of;
 
-/// Most bytes of the column: PostgreSQL refuses an entry of an index above a third of its page (2,704 bytes), names
-/// included. A longer one is left out, and the event's text is read. Usual ones have 200 to 350.
+/// Most bytes of the column: PostgreSQL refuses an entry of an index above a third of its page
+/// (2,704 bytes), names included. A longer one is left out, and the event's text is read. Usual
+/// ones have 200 to 350.
 const MAX_BYTES: usize = 1000;
 
 /// The version that this program writes. A later version only adds figures.
@@ -87,8 +90,8 @@ pub(super) fn column_of(event: &Event) -> Option<String> {
 /// Reads the column, as this or another version wrote it.
 ///
 /// # Errors
-/// [`StoreError::Content`] if the column is neither form, as after damage of the file. The caller reads the
-/// event itself then.
+/// [`StoreError::Content`] if the column is neither form, as after damage of the file. The caller
+/// reads the event itself then.
 pub(super) fn read_column(column: &str) -> Result<Shown, StoreError> {
     if column.trim_start().starts_with('[') {
         return read_list(column);
@@ -150,8 +153,8 @@ mod tests {
         assert_eq!(column_of(&event), None);
     }
 
-    /// A row of the version before, with a list of ten figures, and rows of lists with one more and one
-    /// fewer: what is known is read, what is missing is not measured.
+    /// A row of the version before, with a list of ten figures, and rows of lists with one more and
+    /// one fewer: what is known is read, what is missing is not measured.
     #[test]
     fn a_row_by_position_is_read_whatever_its_length() {
         let figures =

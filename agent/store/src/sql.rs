@@ -1,5 +1,5 @@
-//! The store in SQL: one file for each task with its handle, whose methods stand beside their statements. Every
-//! statement is written once.
+//! The store in SQL: one file for each task with its handle, whose methods stand beside their
+//! statements. Every statement is written once.
 //!
 //! Invariants of the statements: parameters are `$1` and counted, numbers are 64 bits, times are
 //! milliseconds, and a column of a conflicting row is named with its table, as PostgreSQL wants it.

@@ -1,4 +1,5 @@
-//! The store as the program opens it: its opening and closing, its health, and a handle for each task.
+//! The store as the program opens it: its opening and closing, its health, and a handle for each
+//! task.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -22,7 +23,8 @@ use crate::{
     StoreError, StoredAccounts,
 };
 
-/// The store on a SQLite file or a PostgreSQL server. A clone is another handle to the same connections.
+/// The store on a SQLite file or a PostgreSQL server. A clone is another handle to the same
+/// connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     database: Database,
@@ -38,11 +40,13 @@ pub async fn open(settings: &StoreSettings) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Opens the configured store without changing its schema, as another agent may be running on it. A file that
-/// is not there is not made: whoever reads an empty one is answered that nothing is known.
+/// Opens the configured store without changing its schema, as another agent may be running on it. A
+/// file that is not there is not made: whoever reads an empty one is answered that nothing is
+/// known.
 ///
 /// # Errors
-/// [`StoreError::Missing`] if there is no such file, else [`StoreError`] if the store cannot be opened.
+/// [`StoreError::Missing`] if there is no such file, else [`StoreError`] if the store cannot be
+/// opened.
 pub async fn connect(settings: &StoreSettings) -> Result<Store, StoreError> {
     if let StorePlace::Sqlite(path) = &settings.place
         && matches!(path.try_exists(), Ok(false))
@@ -134,7 +138,8 @@ impl Store {
     }
 }
 
-/// A handle for each task. A task that needs one holds that one, so its type says what it may read and write.
+/// A handle for each task. A task that needs one holds that one, so its type says what it may read
+/// and write.
 impl Store {
     /// Returns the handle that stores incoming messages.
     pub fn intake(&self) -> IntakeStore {
@@ -256,8 +261,8 @@ impl Store {
         }
     }
 
-    /// Looks through the file for damage, which takes about a minute for 10 GB; tells what is damaged. A
-    /// server checks its pages itself.
+    /// Looks through the file for damage, which takes about a minute for 10 GB; tells what is
+    /// damaged. A server checks its pages itself.
     pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
         match &self.database {
             Database::Sqlite(file) => file.damage().await,
@@ -311,8 +316,8 @@ static OLDEST_WAITING: LazyLock<Spelt> = LazyLock::new(|| {
 
 /// Whether the store answers and how much waits, for `/healthz`, `/metrics` and the start.
 impl Store {
-    /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where any
-    /// other write would.
+    /// Writes this agent's row of `heartbeats` and looks at the events that wait. It fails where
+    /// any other write would.
     pub async fn beat(&self, now: Timestamp) -> Result<Pulse, StoreError> {
         if let Database::Postgres(server) = &self.database {
             server.examine_again().await?;

@@ -1,8 +1,8 @@
 //! The reasons why the store cannot be used, by kind, with the necessary action of staff.
 //!
-//! The kinds come from the codes that SQLite and PostgreSQL give to their errors; where a code is not
-//! known the kind is [`StoreTrouble::Other`] and the error's own text tells the rest. The words of a kind
-//! stand here because health, log, `check` and the messages to staff tell the same ones.
+//! The kinds come from the codes that SQLite and PostgreSQL give to their errors; where a code is
+//! not known the kind is [`StoreTrouble::Other`] and the error's own text tells the rest. The words
+//! of a kind stand here because health, log, `check` and the messages to staff tell the same ones.
 
 use std::error::Error as _;
 
@@ -12,7 +12,8 @@ use pdm_shared::text::Text;
 use super::{StoreError, Unfit};
 use crate::suspicion;
 
-/// The tables of PostgreSQL whose rows get a number from a sequence; the errors of the server name their keys.
+/// The tables of PostgreSQL whose rows get a number from a sequence; the errors of the server name
+/// their keys.
 const NUMBERED: [&str; 8] = [
     "pdm_agent_memory",
     "acknowledgements",
@@ -108,8 +109,8 @@ impl From<&StoreError> for StoreTrouble {
     }
 }
 
-/// Whether the server refuses a number of its own making: the key of a numbered table. The words of the message
-/// are in the server's language (`lc_messages`), the name of the key is not.
+/// Whether the server refuses a number of its own making: the key of a numbered table. The words of
+/// the message are in the server's language (`lc_messages`), the name of the key is not.
 fn is_of_a_sequence(reason: &str) -> bool {
     NUMBERED.iter().any(|table| reason.contains(&format!("\"{table}_pkey\"")))
 }
@@ -164,12 +165,13 @@ fn of_sqlite(code: i32, text: &str) -> StoreTrouble {
     }
 }
 
-/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>; poolers answer with codes of their
-/// own or with class 08.
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>; poolers answer with codes of
+/// their own or with class 08.
 fn of_postgres(code: &str, text: &str) -> StoreTrouble {
     match code {
         "25006" if text.contains("recovery") => StoreTrouble::Standby,
-        // a standby's words are "cannot execute … in a read-only transaction" and "… during recovery"
+        // a standby's words are "cannot execute … in a read-only transaction" and "… during
+        // recovery"
         "25006" => StoreTrouble::ReadOnly,
         "53100" => StoreTrouble::Full,
         "53300" => StoreTrouble::Connections,
@@ -196,8 +198,8 @@ fn of_postgres(code: &str, text: &str) -> StoreTrouble {
 }
 
 impl StoreTrouble {
-    /// Whether the store may come back without another configuration, so that a starting agent waits for
-    /// it.
+    /// Whether the store may come back without another configuration, so that a starting agent
+    /// waits for it.
     pub const fn may_end(self) -> bool {
         !matches!(self, Self::Encoding | Self::Pooler | Self::Newer)
     }
@@ -246,7 +248,8 @@ impl StoreTrouble {
             ),
             Self::LogMoved => (
                 "저장소의 로그(agent.db-wal)가 실행 중에 이동·삭제·교체됨",
-                "the log of its store (agent.db-wal) was moved, removed or replaced while it was open",
+                "the log of its store (agent.db-wal) was moved, removed or replaced while it was \
+                 open",
             ),
             Self::Disk => ("저장소의 디스크 오류", "the disk of its store fails"),
             Self::Schema => ("저장소에 테이블이 없음", "a table of its store is missing"),
@@ -260,7 +263,8 @@ impl StoreTrouble {
             Self::Newer => ("저장소를 더 새로운 버전이 기록함", "a newer version wrote its store"),
             Self::Sequences => (
                 "데이터베이스가 이미 쓰인 행 번호를 내줌(복원·논리 복제 뒤 시퀀스가 뒤처짐)",
-                "its database gives out row numbers that are taken: sequences are behind their tables after a restore or a logical replication",
+                "its database gives out row numbers that are taken: sequences are behind their \
+                 tables after a restore or a logical replication",
             ),
             Self::Swallowed => (
                 "데이터베이스가 기록한 행을 오류 없이 버림",
@@ -281,16 +285,19 @@ impl StoreTrouble {
             }
             Self::Away | Self::Other => (
                 "데이터베이스 서버와 네트워크 확인. SQLite 파일이면 디스크와 권한 확인",
-                "check the database server and the network; of a SQLite file, its disk and its rights",
+                "check the database server and the network; of a SQLite file, its disk and its \
+                 rights",
             ),
             Self::Locked => (
                 "agent.db를 연 다른 프로그램(백업, sqlite3) 또는 서버의 잠금을 종료하고 디스크 확인",
-                "end the other program (a backup, sqlite3) or the lock in the server, and check the disk",
+                "end the other program (a backup, sqlite3) or the lock in the server, and check \
+                 the disk",
             ),
             Self::Full => ("저장소 디스크의 공간 확보", "make room on the disk of the store"),
             Self::Damaged => (
                 "`pdm-agent store verify`로 확인 후 백업 복원 또는 `pdm-agent store recover`",
-                "look with `pdm-agent store verify`, then restore the backup or run `pdm-agent store recover`",
+                "look with `pdm-agent store verify`, then restore the backup or run `pdm-agent \
+                 store recover`",
             ),
             Self::Standby => (
                 "대기 서버를 승격하거나 주소를 주 서버로 변경",
@@ -298,11 +305,13 @@ impl StoreTrouble {
             ),
             Self::ReadOnly => (
                 "파일·파일 시스템의 쓰기 권한 또는 서버의 default_transaction_read_only 확인",
-                "check the rights of the file and its file system, or the server's default_transaction_read_only",
+                "check the rights of the file and its file system, or the server's \
+                 default_transaction_read_only",
             ),
             Self::Login => (
                 "store.postgres.password의 파일과 서버의 역할 비밀번호를 일치시킴(재시작 불필요)",
-                "make the file of store.postgres.password and the role's password agree; no restart is needed",
+                "make the file of store.postgres.password and the role's password agree; no \
+                 restart is needed",
             ),
             Self::Secret => (
                 "store.postgres.password가 가리키는 파일을 마운트(재시작 불필요)",
@@ -314,7 +323,8 @@ impl StoreTrouble {
             ),
             Self::Connections => (
                 "max_connections(연결 풀러는 pool_size)를 store.postgres.connections보다 크게 하거나 다른 연결을 종료",
-                "raise max_connections (of a pooler its pool size) above store.postgres.connections, or end other connections",
+                "raise max_connections (of a pooler its pool size) above \
+                 store.postgres.connections, or end other connections",
             ),
             Self::Rights => (
                 "역할에 데이터베이스와 스키마의 권한 부여",
@@ -325,11 +335,13 @@ impl StoreTrouble {
             }
             Self::Moved => (
                 "파일을 제자리로 되돌림. 의도적으로 백업으로 교체했다면 에이전트 재시작(그 사이 저장된 내용은 사라짐)",
-                "move the file back; if a backup was put in its place on purpose, restart the agent (what was stored since then is lost)",
+                "move the file back; if a backup was put in its place on purpose, restart the \
+                 agent (what was stored since then is lost)",
             ),
             Self::LogMoved => (
                 "에이전트를 정상 종료 후 다시 시작하면 모두 파일에 기록됨(강제 종료하면 그 사이 내용이 사라짐)",
-                "stop the agent in order and start it again, which writes everything into the file (killing it loses what was stored since)",
+                "stop the agent in order and start it again, which writes everything into the file \
+                 (killing it loses what was stored since)",
             ),
             Self::Disk => (
                 "커널 로그와 디스크를 확인하고 백업 보관",
@@ -357,7 +369,8 @@ impl StoreTrouble {
             ),
             Self::Swallowed => (
                 "오류에 적힌 테이블의 트리거(RETURN NEW가 있어야 함), 규칙, 행 보안 정책 제거",
-                "take off the trigger (it has to RETURN NEW), rule or row security of the table that the error names",
+                "take off the trigger (it has to RETURN NEW), rule or row security of the table \
+                 that the error names",
             ),
             Self::Row => {
                 ("로그의 오류를 개발자에게 전달", "hand the error in the log to the makers")
@@ -421,7 +434,8 @@ mod tests {
             ("08P01", "unsupported startup parameter in options: a", StoreTrouble::Pooler),
             (
                 "08P01",
-                "bind message supplies 1 parameters, but prepared statement \"sqlx_s_7\" requires 2",
+                "bind message supplies 1 parameters, but prepared statement \"sqlx_s_7\" requires \
+                 2",
                 StoreTrouble::Pooler,
             ),
             ("08P01", "query_wait_timeout", StoreTrouble::Connections),

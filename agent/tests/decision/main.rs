@@ -1,5 +1,5 @@
-//! R-TOOL-9: one call decides about a series. The whole way is real: the program `pdm-agent` over MCP,
-//! its store, and `pdm-edge mcp` as its child.
+//! R-TOOL-9: one call decides about a series. The whole way is real: the program `pdm-agent` over
+//! MCP, its store, and `pdm-edge mcp` as its child.
 //!
 //! The series come from a generator that knows nothing of the code that judges
 //! ([`pdm_harness::planted_set`]); the seed of the claims chose no threshold.
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pdm_harness::{Child, Planted, PlantedSeries, binary, free_port, planted_set, until};
-use pdm_tools::client::{Answer, ToolClient};
+use pdm_tools::client::{CallAnswer, ToolClient};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -54,7 +54,8 @@ fn plant() -> (TempDir, PathBuf) {
     let config = folder.path().join("agent.toml");
     let edge = binary("pdm-edge");
     let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[tools.servers.edge]\nprogram = {:?}\narguments = [\"mcp\"]\n",
+        "[store]\nsqlite = \"agent.db\"\n[tools.servers.edge]\nprogram = {:?}\narguments = \
+         [\"mcp\"]\n",
         edge.display().to_string()
     );
     std::fs::write(&config, text).expect("written");
@@ -83,7 +84,7 @@ async fn decided(
     element: &str,
     from: &str,
     to: &str,
-) -> Answer {
+) -> CallAnswer {
     let arguments = json!({
         "station_id": station, "element": element, "start_time": from, "end_time": to,
     });
@@ -92,7 +93,7 @@ async fn decided(
 }
 
 /// The word of the verdict in the English half of an answer.
-fn verdict(answer: &Answer) -> String {
+fn verdict(answer: &CallAnswer) -> String {
     let text = answer.structured.as_ref().and_then(|value| value["answer"].as_str());
     let text = text.unwrap_or_else(|| panic!("{}", answer.text));
     let line = text.lines().find_map(|line| line.strip_prefix("## Verdict: ")).expect("a verdict");
@@ -100,7 +101,7 @@ fn verdict(answer: &Answer) -> String {
 }
 
 /// The faults of the English half.
-fn faults(answer: &Answer) -> Vec<String> {
+fn faults(answer: &CallAnswer) -> Vec<String> {
     let text = answer.structured.as_ref().and_then(|value| value["answer"].as_str()).expect("text");
     let english = text.split("\n---\n").nth(1).expect("an English half");
     let named = english.lines().filter_map(|line| line.strip_prefix("- **"));
@@ -113,7 +114,7 @@ fn faults(answer: &Answer) -> Vec<String> {
 }
 
 /// The case that is told first.
-fn nearest(answer: &Answer) -> String {
+fn nearest(answer: &CallAnswer) -> String {
     let text = answer.structured.as_ref().and_then(|value| value["answer"].as_str()).expect("text");
     let line = text.lines().find_map(|line| line.strip_prefix("1. ")).expect("a case");
     line.split(' ').next().expect("a name").replace('\\', "")
@@ -218,7 +219,8 @@ async fn wrong_arguments_are_told_which() {
     let config = config.display().to_string();
     let client = client(&["mcp", "--packs", "air-quality", "--config", &config]).await;
     let right = json!({
-        "station_id": 101, "element": "SO2", "start_time": "2026-11-09 00:00:00", "end_time": "2026-11-15 23:00:00",
+        "station_id": 101, "element": "SO2", "start_time": "2026-11-09 00:00:00",
+        "end_time": "2026-11-15 23:00:00",
     });
     for (key, value, told) in [
         ("station_id", json!("101"), "station_id: \"101\" is not of type \"integer\""),
@@ -280,7 +282,8 @@ async fn values_are_taken_over_http_with_the_token_and_whole() {
         (answer.status().as_u16(), answer.text().await.expect("a text"))
     };
     let one = |at: &str, value: Value| json!({"station_id": 5, "element": "NO2", "at": at, "value": value});
-    let right = json!({"values": [one("2026-11-01 00:00:00", json!(0.5)), one("2026-11-01 01:00:00", Value::Null)]});
+    let right = json!({"values": [one("2026-11-01 00:00:00", json!(0.5)), one("2026-11-01 \
+        01:00:00", Value::Null)]});
     assert_eq!(posted(None, right.clone()).await.0, 401);
     let wrong = json!({"values": [one("2026-11-01 02:00:00", json!(1)), one("today", json!(1))]});
     let (status, told) = posted(Some(token), wrong).await;

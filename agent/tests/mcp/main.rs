@@ -13,7 +13,7 @@ use pdm_service::secret::Secret;
 use pdm_tools::client::{ClientError, ToolClient};
 use pdm_tools::exec::mcp::{Endpoint, Servers};
 use pdm_tools::mcp::http::router;
-use pdm_tools::{Call, Catalogue, Means, Registry, Runtime, ToolError, mcp};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Registry, Runtime, ToolError, mcp};
 use rmcp::model::{ClientConfig, Tool};
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
@@ -75,7 +75,8 @@ async fn plant() -> TempDir {
         .create_if_missing(true);
     let mut database = sqlx::SqliteConnection::connect_with(&options).await.expect("open");
     let filled = "CREATE TABLE asset (name TEXT, kind TEXT);
-        INSERT INTO asset VALUES ('DE 베어링', 'bearing'), ('NDE bearing', 'bearing'), ('P-1', 'pump')";
+        INSERT INTO asset VALUES ('DE 베어링', 'bearing'), ('NDE bearing', 'bearing'), ('P-1', \
+        'pump')";
     sqlx::raw_sql(filled).execute(&mut database).await.expect("filled");
     database.close().await.expect("closed");
     let settings = "[store]\nsqlite = \"agent.db\"\n[tools]\nfolder = \"tools\"\n\
@@ -265,7 +266,8 @@ async fn a_tool_of_another_server_is_called_as_an_own_one() {
     let (catalogue, _) = Catalogue::open(near.path());
     let endpoint = Endpoint::Http { url, token: None };
     let servers = Arc::new(Servers::new(BTreeMap::from([("far".to_owned(), endpoint)])));
-    let runtime = Runtime::new(catalogue, Means { servers, ..Means::default() });
+    let runtime =
+        Runtime::new(catalogue, ExecutorResources { servers, ..ExecutorResources::default() });
     let call = |kind: &str| Call {
         id: "c".to_owned(),
         tool: "far_assets".to_owned(),
@@ -290,7 +292,8 @@ async fn a_server_that_does_not_start_is_told_after_the_retries() {
         environment: BTreeMap::new(),
     };
     let servers = Arc::new(Servers::new(BTreeMap::from([("far".to_owned(), endpoint)])));
-    let runtime = Runtime::new(catalogue, Means { servers, ..Means::default() });
+    let runtime =
+        Runtime::new(catalogue, ExecutorResources { servers, ..ExecutorResources::default() });
     let call = Call { id: "c".into(), tool: "list_assets".into(), arguments: json!({"kind": "x"}) };
     let error = runtime.call(&call).await.expect_err("away");
     assert!(matches!(&error, ToolError::Unavailable { attempts: 4, .. }), "{error}");

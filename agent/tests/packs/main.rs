@@ -1,9 +1,9 @@
-//! R-PACK-1: every tool of every pack, called over MCP by a client that is not ours (the `mcp` package
-//! of Python), with the examples of the documents that the packs come from.
+//! R-PACK-1: every tool of every pack, called over MCP by a client that is not ours (the `mcp`
+//! package of Python), with the examples of the documents that the packs come from.
 //!
-//! `examples.json` holds, by pack, the calls with what their answers must hold, and the wrong calls with
-//! what they are told. Each answer is checked against the `output_schema` of the tool's file, which
-//! is read here without the project's own reader.
+//! `examples.json` holds, by pack, the calls with what their answers must hold, and the wrong calls
+//! with what they are told. Each answer is checked against the `output_schema` of the tool's file,
+//! which is read here without the project's own reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

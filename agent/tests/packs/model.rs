@@ -1,5 +1,5 @@
-//! R-PACK-1: tools that need a language model ask the one of `[reasoner]`, here a stand-in that answers
-//! as scripted.
+//! R-PACK-1: tools that need a language model ask the one of `[reasoner]`, here a stand-in that
+//! answers as scripted.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,5 @@
-//! `pdm-agent check` over a model that answers, and not as it has to; and the banner of the chat's page.
+//! `pdm-agent check` over a model that answers, and not as it has to; and the banner of the chat's
+//! page.
 
 use std::process::Command;
 

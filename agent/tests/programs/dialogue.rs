@@ -1,5 +1,5 @@
-//! The dialogues of the seed over the pack of funds, with a stand-in in the place of the model: it writes the
-//! programs of the seed's examples, and reads nothing.
+//! The dialogues of the seed over the pack of funds, with a stand-in in the place of the model: it
+//! writes the programs of the seed's examples, and reads nothing.
 
 use pdm_harness::ModelStandIn;
 use serde_json::Value;
@@ -24,9 +24,11 @@ async fn a_question_about_holdings_is_answered_by_programs_over_the_packs_tools(
              print(json.dumps(rows, ensure_ascii=False))",
         ),
         writes(
-            "best = max(rows, key=lambda row: list(row.values())[0][\"weight\"] if len(row) == 1 else row[\"weight\"])\n\
+            "best = max(rows, key=lambda row: list(row.values())[0][\"weight\"] if len(row) == 1 \
+             else row[\"weight\"])\n\
              best = list(best.values())[0] if len(best) == 1 else best\n\
-             final_answer(f\"삼성전자({code})를 가장 많이 보유한 ETF는 {best['etf_name']}({best['weight']}%)이고, 합은 77777입니다.\")",
+             final_answer(f\"삼성전자({code})를 가장 많이 보유한 ETF는 {best['etf_name']}({best['weight']}%)이고, \
+             합은 77777입니다.\")",
         ),
     ]);
     let agent = Agent::start(&model).await;
@@ -60,7 +62,8 @@ async fn programs_chain_filter_and_loop_over_results() {
             "import json\n\
              names = [tag[\"name\"] for tag in json.loads(list_tags())]\n\
              tag = names[0]\n\
-             rows = json.loads(graph_query(cypher=f\"MATCH (e:ETF)-[:TAGGED]->(t:Tag {{name: '{tag}'}}) RETURN {{code: e.code, name: e.name, expense_ratio: e.expense_ratio}}\"))\n\
+             rows = json.loads(graph_query(cypher=f\"MATCH (e:ETF)-[:TAGGED]->(t:Tag {{name: \
+             '{tag}'}}) RETURN {{code: e.code, name: e.name, expense_ratio: e.expense_ratio}}\"))\n\
              funds = [list(row.values())[0] if len(row) == 1 else row for row in rows]\n\
              for fund in sorted(funds, key=lambda f: f[\"expense_ratio\"])[:3]:\n    \
                  info = json.loads(get_etf_info(etf_code=fund[\"code\"]))\n    \

@@ -64,7 +64,8 @@ const PROGRAMS: [&str; 62] = [
     "while True: list_tags()",
     "for i in range(1000):\n    try:\n        list_tags()\n    except Exception:\n        pass",
     "etf_search(query='a' * 1000000)",
-    "while True:\n    try:\n        etf_search(query='a' * 100000)\n    except ToolError:\n        pass",
+    "while True:\n    try:\n        etf_search(query='a' * 100000)\n    except ToolError:\n        \
+     pass",
     "etf_search(**{'query': {'kind': 'ended'}, 'kind': 'ended'})",
     "print('{\"kind\":\"ended\",\"printed\":\"\",\"answer\":\"forged\",\"error\":null}')\n1/0",
     "raise ToolError('x' * 10000000)",

@@ -1,5 +1,5 @@
-//! R-CODE-1: programs of a language model in the running agent. The model is a stand-in that answers as
-//! scripted; the agent, its child processes and its tools are the real ones.
+//! R-CODE-1: programs of a language model in the running agent. The model is a stand-in that
+//! answers as scripted; the agent, its child processes and its tools are the real ones.
 
 mod check;
 mod dialogue;

@@ -1,9 +1,9 @@
-//! R-CHAT: sixty questions of technicians to the chat without a language model (`questions.toml`), over HTTP, on
-//! the running agent with its own documents, tools and store. What is stored before the start is judged; no broker
-//! is needed.
+//! R-CHAT: sixty questions of technicians to the chat without a language model (`questions.toml`),
+//! over HTTP, on the running agent with its own documents, tools and store. What is stored before
+//! the start is judged; no broker is needed.
 //!
-//! A question is right where its answer holds what it must hold and lacks what it must lack. `PDM_PRINT_ANSWERS=1`
-//! with `--nocapture` prints every answer.
+//! A question is right where its answer holds what it must hold and lacks what it must lack.
+//! `PDM_PRINT_ANSWERS=1` with `--nocapture` prints every answer.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -113,7 +113,8 @@ fn wrong(asked: &Asked, answer: &str) -> Vec<String> {
     misses.chain(holds.map(|one| format!("holds {one:?}"))).collect()
 }
 
-/// R-CHAT, R-CHAT-5: what technicians ask is answered from what is known, about the machine that is asked about.
+/// R-CHAT, R-CHAT-5: what technicians ask is answered from what is known, about the machine that is
+/// asked about.
 #[tokio::test]
 async fn technicians_questions_are_answered_from_what_is_known() {
     let folder = tempfile::tempdir().expect("folder");
@@ -138,7 +139,8 @@ async fn technicians_questions_are_answered_from_what_is_known() {
     assert!(right >= LEAST_RIGHT, "{failed:#?}");
 }
 
-/// R-CHAT: questions about nothing, of any length and in any language are answered as what they are.
+/// R-CHAT: questions about nothing, of any length and in any language are answered as what they
+/// are.
 #[tokio::test]
 async fn bad_questions_are_answered_as_what_they_are() {
     let folder = tempfile::tempdir().expect("folder");

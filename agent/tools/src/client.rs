@@ -51,14 +51,15 @@ pub struct Offered {
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct CallAnswer {
     /// Whether the tool reports a failure.
     pub is_error: bool,
     /// The kind of failure, a word of [`crate::ToolError::kind`], if the server gives it.
     pub failure: Option<String>,
     /// The text for a model.
     pub text: String,
-    /// The answer as data, without the mark of its trust: whoever shows it to a model marks it anew.
+    /// The answer as data, without the mark of its trust: whoever shows it to a model marks it
+    /// anew.
     pub structured: Option<Value>,
 }
 
@@ -134,13 +135,14 @@ impl ToolClient {
     /// Calls a tool. `call_id` names the call: an action is done once for one id.
     ///
     /// # Errors
-    /// [`ClientError`]. A tool that fails is not an error here but an [`Answer`] with `is_error`.
+    /// [`ClientError`]. A tool that fails is not an error here but an [`CallAnswer`] with
+    /// `is_error`.
     pub async fn call(
         &self,
         call_id: &str,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Answer, ClientError> {
+    ) -> Result<CallAnswer, ClientError> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let meta = Map::from_iter([(CALL_ID.to_owned(), Value::from(call_id))]);
         params.meta = Some(RequestMetaObject(MetaObject(meta)));
@@ -149,12 +151,12 @@ impl ToolClient {
     }
 }
 
-fn answer(result: CallToolResult) -> Answer {
+fn answer(result: CallToolResult) -> CallAnswer {
     let texts = result.content.iter().filter_map(|block| block.as_text());
     let text = texts.map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n");
     let about = result.meta.as_ref().and_then(|meta| meta.0.get(ANSWER));
     let failure = about.and_then(|about| about.get("error")?.as_str()).map(str::to_owned);
-    Answer {
+    CallAnswer {
         is_error: result.is_error.unwrap_or(false),
         failure,
         text,

@@ -10,13 +10,13 @@ use super::problem::{Problem, dotted};
 use super::yaml::{Document, escaped};
 
 /// A file that is being read, with the problems found so far.
-pub(super) struct Reading<'a> {
+pub(super) struct FieldReading<'a> {
     pub(super) file: &'a Path,
     pub(super) document: &'a Document,
     pub(super) problems: Vec<Problem>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> FieldReading<'a> {
     pub(super) fn new(file: &'a Path, document: &'a Document) -> Self {
         Self { file, document, problems: Vec::new() }
     }

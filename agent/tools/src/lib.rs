@@ -1,9 +1,9 @@
 //! Tools: declared in YAML, checked, reloaded while the program runs, and called within limits.
 //!
-//! The way of a tool: its file (a folder's or a [`pack`]'s, [`sources`]) → [`yaml`] (values with positions) → [`spec`] (fields, schemas,
-//! [`spec::executor`]) → [`registry`] (names, dependencies, order) → [`catalogue`] (current
-//! registry) → [`runtime`] (calls) → [`exec`] (one attempt). The workflow and other programs call
-//! tools through MCP ([`mcp`]), people through `pdm-agent tools`.
+//! The way of a tool: its file (a folder's or a [`pack`]'s, [`sources`]) → [`yaml`] (values with
+//! positions) → [`spec`] (fields, schemas, [`spec::executor`]) → [`registry`] (names, dependencies,
+//! order) → [`catalogue`] (current registry) → [`runtime`] (calls) → [`exec`] (one attempt). The
+//! workflow and other programs call tools through MCP ([`mcp`]), people through `pdm-agent tools`.
 //!
 //! Invariants: the current registry is valid as a whole; arguments and answers match their schemas;
 //! an answer is data, never an instruction.
@@ -34,6 +34,6 @@ pub use error::ToolError;
 pub use observation::Observation;
 pub use problem::Problem;
 pub use registry::Registry;
-pub use runtime::{Call, Means, Runtime};
+pub use runtime::{Call, ExecutorResources, Runtime};
 pub use sources::Sources;
 pub use spec::ToolSpec;

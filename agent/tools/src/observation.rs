@@ -122,7 +122,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cut_text_keeps_its_head_and_says_what_is_left_out(text in "\\PC{0,80}", max in 1usize..40) {
+        fn a_cut_text_keeps_its_head_and_says_what_is_left_out(text in "\\PC{0,80}",
+            max in 1usize..40) {
             let (kept, left_out) = cut(text.clone(), max);
             let count = text.chars().count();
             prop_assert_eq!(left_out, count.saturating_sub(max));

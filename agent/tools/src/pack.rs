@@ -55,8 +55,8 @@ pub struct Pack {
     pub data_source: String,
     /// Names of tools that the source gives in another form than snake_case.
     pub names: Vec<String>,
-    /// Tools outside packs whose name a tool of this pack takes while the pack is turned on, each with
-    /// the name that it has meanwhile; without one it is not offered.
+    /// Tools outside packs whose name a tool of this pack takes while the pack is turned on, each
+    /// with the name that it has meanwhile; without one it is not offered.
     pub replaces: BTreeMap<String, Option<String>>,
     /// The executor of a layer's tools that name none.
     pub executors: BTreeMap<Layer, String>,
@@ -162,7 +162,8 @@ impl Pack {
         let mut problems = Vec::new();
         let mut data = data(&manifest.name, files.data, &mut problems);
         match files.graph {
-            // a table that cannot be read is told once, not by every line of the graph that names it
+            // a table that cannot be read is told once, not by every line of the graph that names
+            // it
             Some(Ok(text)) if problems.is_empty() => {
                 match graph::read_pack_graph(&files.root.join(GRAPH_FILE), &text, &data.tables) {
                     Ok(graph) => data.graph = Some(graph),

@@ -132,8 +132,8 @@ impl Registry {
         self.list().filter_map(missing).collect()
     }
 
-    /// Tools whose own graph query `check` refuses with a reason, each as a problem of its file. The
-    /// grammar belongs to the engine, which this crate does not know.
+    /// Tools whose own graph query `check` refuses with a reason, each as a problem of its file.
+    /// The grammar belongs to the engine, which this crate does not know.
     pub fn with_wrong_query(&self, check: impl Fn(&str) -> Result<(), String>) -> Vec<Problem> {
         let wrong = |spec: &Arc<ToolSpec>| {
             let Executor::Graph(config) = &spec.executor else { return None };

@@ -6,8 +6,8 @@
 //! answer that its output schema refuses; at most [`MAX_PARALLEL`] tools run at once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use pdm_service::backoff::REQUEST_PAUSES;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -35,9 +35,6 @@ mod steps;
 /// Most tools that run at once. No data chose it: a workflow calls two or three tools at a time, so
 /// two workflows do not wait for each other, while foreign servers get a bounded load.
 pub const MAX_PARALLEL: usize = 8;
-/// Waits before the second, third and fourth attempt (tool document, "retry": 1, 2, 4 s).
-const BACK_OFF: [Duration; 3] =
-    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +50,7 @@ pub struct Call {
 /// The resources of the executors. Without one, the tools that need it fail with a clear error; the
 /// others work.
 #[derive(Default)]
-pub struct Means {
+pub struct ExecutorResources {
     /// Functions of the program.
     pub builtins: Builtins,
     /// The knowledge base that `search` tools use.
@@ -72,9 +69,9 @@ pub struct Means {
     pub servers: Arc<Servers>,
 }
 
-impl std::fmt::Debug for Means {
+impl std::fmt::Debug for ExecutorResources {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Means")
+        f.debug_struct("ExecutorResources")
             .field("builtins", &self.builtins)
             .field("knowledge", &self.knowledge.is_some())
             .field("articles", &self.articles)
@@ -91,14 +88,14 @@ impl std::fmt::Debug for Means {
 #[derive(Debug)]
 pub struct Runtime {
     catalogue: Arc<Catalogue>,
-    means: Arc<Means>,
+    means: Arc<ExecutorResources>,
     places: Arc<Semaphore>,
     filters: bool,
 }
 
 impl Runtime {
     /// A runtime for the tools of `catalogue`.
-    pub fn new(catalogue: Arc<Catalogue>, means: Means) -> Self {
+    pub fn new(catalogue: Arc<Catalogue>, means: ExecutorResources) -> Self {
         let places = Arc::new(Semaphore::new(MAX_PARALLEL));
         Self { catalogue, means: Arc::new(means), places, filters: false }
     }
@@ -211,7 +208,7 @@ impl Runtime {
                 Failure::Permanent(_) => false,
             };
             let wait =
-                BACK_OFF.get(attempt as usize - 1).filter(|_| attempt <= spec.limits.retries);
+                REQUEST_PAUSES.get(attempt as usize - 1).filter(|_| attempt <= spec.limits.retries);
             let Some(wait) = wait.filter(|_| again) else {
                 return Err(match failure {
                     Failure::Transient(reason) => {
@@ -258,7 +255,8 @@ impl Runtime {
         spec: &ToolSpec,
         invocation: Invocation<'_>,
     ) -> Result<Value, Failure> {
-        let Means { builtins, knowledge, articles, databases, web, servers, .. } = &*self.means;
+        let ExecutorResources { builtins, knowledge, articles, databases, web, servers, .. } =
+            &*self.means;
         let model = self.means.model.as_deref();
         let pack = spec.pack.as_deref().and_then(|pack| registry.pack_data(pack));
         let timeout = spec.limits.timeout;
@@ -285,7 +283,7 @@ impl Runtime {
             Executor::Mcp { server, tool } => servers.run(server, tool, invocation).await,
             Executor::Prompt { instructions } => {
                 let (description, schema) = (spec.description.as_str(), spec.output.value());
-                let asked = prompt::Asked { description, instructions, schema };
+                let asked = prompt::PromptRequest { description, instructions, schema };
                 prompt::run(asked, model, invocation).await
             }
             Executor::Pipeline(_) => Err(Failure::Permanent("a pipeline is no step".into())),

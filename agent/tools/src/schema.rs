@@ -9,7 +9,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use super::fields::{Reading, short_text};
+use super::fields::{FieldReading, short_text};
 use super::problem::dotted;
 use super::yaml::escaped;
 
@@ -94,7 +94,7 @@ impl Schema {
 
 /// Reads the schema in `key` of a tool and notes all its errors.
 pub(super) fn read_schema(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     map: &Map<String, Value>,
     key: &str,
     must_be_object: bool,
@@ -131,7 +131,7 @@ pub(super) fn read_schema(
 }
 
 fn check_root(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     schema: &Map<String, Value>,
     pointer: &str,
     must_be_object: bool,
@@ -154,7 +154,7 @@ fn check_root(
 
 /// Checks at every level that a property has a type (or a replacement) and that required properties
 /// exist.
-fn check_required(reading: &mut Reading<'_>, schema: &Map<String, Value>, pointer: &str) {
+fn check_required(reading: &mut FieldReading<'_>, schema: &Map<String, Value>, pointer: &str) {
     let properties = schema.get("properties").and_then(Value::as_object);
     if let (Some(properties), Some(Value::Array(required))) = (properties, schema.get("required")) {
         for (index, name) in required.iter().enumerate() {

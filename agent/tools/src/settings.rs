@@ -29,7 +29,7 @@ use super::exec::http::Web;
 use super::exec::mcp::{Endpoint, Servers};
 use super::exec::sql::{DatabasePlace, Databases};
 use super::pack::PackPlace;
-use super::runtime::Means;
+use super::runtime::ExecutorResources;
 use super::sources::Sources;
 
 /// `[tools]`
@@ -158,7 +158,7 @@ impl ToolSettings {
     ///
     /// # Errors
     /// [`SecretError`] if a token cannot be read.
-    pub fn means(&self) -> Result<Means, SecretError> {
+    pub fn means(&self) -> Result<ExecutorResources, SecretError> {
         let mut endpoints = BTreeMap::from([(EDGE.to_owned(), beside())]);
         for (name, server) in &self.servers {
             let endpoint = match (&server.program, &server.url) {
@@ -176,11 +176,11 @@ impl ToolSettings {
             };
             endpoints.insert(name.clone(), endpoint);
         }
-        Ok(Means {
+        Ok(ExecutorResources {
             databases: Databases::new(self.databases.clone()),
             web: (!self.hosts.is_empty()).then(|| Web::allowing(self.hosts.iter().cloned())),
             servers: Arc::new(Servers::new(endpoints)),
-            ..Means::default()
+            ..ExecutorResources::default()
         })
     }
 }

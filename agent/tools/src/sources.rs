@@ -106,8 +106,8 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
 /// Longest file of a tool: the shipped ones have at most 6 KiB.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The text of a regular file of a folder: a pipe would hold up the reading for ever, a device has no end, and a
-/// link could lead to what no message may quote.
+/// The text of a regular file of a folder: a pipe would hold up the reading for ever, a device has
+/// no end, and a link could lead to what no message may quote.
 fn text_of(folder: &Path, file: &Path) -> std::io::Result<String> {
     use std::io::{Error, ErrorKind};
     let bytes = read_regular_in(folder, file, MAX_FILE_BYTES)?.ok_or_else(|| {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use semver::Version;
 use serde_json::{Map, Value};
 
-use crate::fields::{Reading, short_text};
+use crate::fields::{FieldReading, short_text};
 use crate::layer::Layer;
 use crate::names::{is_plain, is_snake_case};
 use crate::problem::Problem;
@@ -119,7 +119,7 @@ impl ToolSpec {
             let (file, field) = (file.to_owned(), String::new());
             vec![Problem { file, at: error.at, field, message: error.message }]
         })?;
-        let mut reading = Reading::new(file, &document);
+        let mut reading = FieldReading::new(file, &document);
         let parts = if let Some(map) = document.value.as_object() {
             read(&mut reading, map, setting)
         } else {
@@ -135,8 +135,8 @@ impl ToolSpec {
         }
     }
 
-    /// Gives way to the tools of packs: a tool whose name one of them takes has its new name from now
-    /// on, and tools that need it find it there. Whether the tool is still offered.
+    /// Gives way to the tools of packs: a tool whose name one of them takes has its new name from
+    /// now on, and tools that need it find it there. Whether the tool is still offered.
     pub(super) fn make_room(&mut self, replaced: &BTreeMap<String, Option<String>>) -> bool {
         let renamed = |name: &mut String| {
             if let Some(Some(new)) = replaced.get(name.as_str()) {
@@ -161,14 +161,14 @@ impl ToolSpec {
 
     /// A problem of this tool's file, at the field of the JSON pointer.
     pub(super) fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
-        let mut reading = Reading::new(&self.file, &self.document);
+        let mut reading = FieldReading::new(&self.file, &self.document);
         reading.problem(pointer, message);
         reading.problems.remove(0)
     }
 }
 
 fn read(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     map: &Map<String, Value>,
     setting: &Setting,
 ) -> Option<ToolSpec> {
@@ -220,7 +220,7 @@ fn read(
     })
 }
 
-fn check_name(reading: &mut Reading<'_>, name: &str, setting: &Setting) {
+fn check_name(reading: &mut FieldReading<'_>, name: &str, setting: &Setting) {
     let is_given = |pack: &crate::pack::Pack| pack.names.iter().any(|given| given == name);
     let is_excepted = is_plain(name) && setting.pack.as_deref().is_some_and(is_given);
     if !is_snake_case(name) && !is_excepted {
@@ -232,7 +232,7 @@ fn check_name(reading: &mut Reading<'_>, name: &str, setting: &Setting) {
 }
 
 fn domain(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     map: &Map<String, Value>,
     setting: &Setting,
 ) -> Option<String> {
@@ -247,7 +247,7 @@ fn domain(
     Some(domain)
 }
 
-fn version(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Version> {
+fn version(reading: &mut FieldReading<'_>, map: &Map<String, Value>) -> Option<Version> {
     let text = reading.text("", map, "version")?;
     match Version::parse(&text) {
         Ok(version) => Some(version),
@@ -259,7 +259,7 @@ fn version(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Versio
     }
 }
 
-fn layer(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Layer> {
+fn layer(reading: &mut FieldReading<'_>, map: &Map<String, Value>) -> Option<Layer> {
     let text = reading.text("", map, "layer")?;
     let layer = Layer::named(&text);
     if layer.is_none() {
@@ -269,7 +269,7 @@ fn layer(reading: &mut Reading<'_>, map: &Map<String, Value>) -> Option<Layer> {
     layer
 }
 
-fn limits(reading: &mut Reading<'_>, config: &Map<String, Value>) -> Limits {
+fn limits(reading: &mut FieldReading<'_>, config: &Map<String, Value>) -> Limits {
     let timeout_s = reading.number("/config", config, "timeout_s", 10.0, 0.01..=600.0);
     let retries = reading.whole("/config", config, "retries", 3, 0..=3);
     let max_chars = reading.whole("/config", config, "max_chars", 8000, 100..=100_000);

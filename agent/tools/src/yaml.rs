@@ -319,13 +319,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_text_never_panics(text in "\\PC{0,200}|[\\[\\]{}:,&*!|>'\"#\\- \nab0-9]{0,300}") {
+        fn arbitrary_text_never_panics(text in "\\PC{0,200}|[\\[\\]{}:,&*!|>'\"#\\- \
+            \nab0-9]{0,300}") {
             let _read = parse(&text);
         }
 
         /// Valid JSON is valid YAML, and reads as the same value.
         #[test]
-        fn json_is_read_as_itself(words in prop::collection::btree_map("[a-z]{1,6}", "[a-z0-9 ]{0,9}", 0..6)) {
+        fn json_is_read_as_itself(words in prop::collection::btree_map("[a-z]{1,6}", "[a-z0-9 \
+            ]{0,9}", 0..6)) {
             let value = json!(words);
             prop_assert_eq!(parse(&value.to_string()).expect("YAML").value, value);
         }

@@ -29,7 +29,8 @@ pub fn npy_of(samples: &[f32]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// R-EDGE-10: the file says its own form, and samples keep their bits, those that are no number too.
+    /// R-EDGE-10: the file says its own form, and samples keep their bits, those that are no number
+    /// too.
     #[test]
     fn a_numpy_file_holds_the_bits_of_the_samples() {
         let odd = f32::from_bits(0x7fc0_1234);

@@ -1,9 +1,10 @@
 //! The curves of a capture on a page: five curves, thinned to the width of the plot, and the places
 //! of the bearing's lines.
 //!
-//! Spectra are of one stretch of samples: the window that the gateway judged, or all that belongs together around it.
-//! Invariants: a curve's lowest and highest value of each column are among its points, so that thinning loses no
-//! peak; a capture that lies over another one is drawn on the axes of that one.
+//! Spectra are of one stretch of samples: the window that the gateway judged, or all that belongs
+//! together around it. Invariants: a curve's lowest and highest value of each column are among its
+//! points, so that thinning loses no peak; a capture that lies over another one is drawn on the
+//! axes of that one.
 
 use pdm_dsp::band::most_impulsive;
 use pdm_dsp::cepstrum::real_cepstrum;
@@ -17,21 +18,23 @@ use pdm_shared::units::Band;
 
 /// Most samples of a stretch: 20 s at 25.6 kHz. Its transforms take about 40 MB.
 const MOST_SAMPLES: u64 = 1 << 19;
-/// Samples of a block of the spectrum, so that long stretches are averaged: lines 0.2 Hz apart at 25.6 kHz.
+/// Samples of a block of the spectrum, so that long stretches are averaged: lines 0.2 Hz apart at
+/// 25.6 kHz.
 const BLOCK: usize = 1 << 17;
-/// Turns of the shaft that the cepstrum shows: a family of lines at the shaft's spacing stands at one.
+/// Turns of the shaft that the cepstrum shows: a family of lines at the shaft's spacing stands at
+/// one.
 const CEPSTRUM_TURNS: f64 = 3.0;
 /// Highest order of the order spectrum, in multiples of the inner race's.
 const ORDERS_OF_BPFI: f64 = 4.4;
-/// How far from its speed the shaft's line is looked for, in multiples of it, and how far above the median around it
-/// it has to stand to be followed. Chosen: noise reaches three times its median, and a struck race without a
-/// shaft's line was followed 11 % off without this.
+/// How far from its speed the shaft's line is looked for, in multiples of it, and how far above the
+/// median around it it has to stand to be followed. Chosen: noise reaches three times its median,
+/// and a struck race without a shaft's line was followed 11 % off without this.
 const SHAFT_REACH: f64 = 0.02;
 const CLEAR_LINE: f64 = 8.0;
 /// Harmonics that are marked.
 const HARMONICS: u32 = 4;
-/// Levels of bands that are searched for the one that rings, and the least width of one, in multiples of BPFI: as
-/// wide as four harmonics.
+/// Levels of bands that are searched for the one that rings, and the least width of one, in
+/// multiples of BPFI: as wide as four harmonics.
 const BAND_LEVELS: u32 = 5;
 const BAND_OF_BPFI: f64 = 8.0;
 
@@ -111,7 +114,8 @@ pub struct Pictures {
     pub band: Option<Band>,
     /// The stretch of the spectra.
     pub stretch: CaptureStretch,
-    /// Shaft frequency by which orders are marked, Hz: that of the document, or the one found in the stretch.
+    /// Shaft frequency by which orders are marked, Hz: that of the document, or the one found in
+    /// the stretch.
     pub shaft_hz: f64,
     /// The shaft was followed in the samples; else its speed is taken to be constant.
     pub is_tracked: bool,
@@ -282,8 +286,8 @@ fn marks(document: &CaptureDocument) -> Vec<Mark> {
     ]
 }
 
-/// The lowest and the highest value of each column; values as they are where there are no more than columns.
-/// `axis`: abscissa of the first value, and step. Values that are no numbers are left out.
+/// The lowest and the highest value of each column; values as they are where there are no more than
+/// columns. `axis`: abscissa of the first value, and step. Values that are no numbers are left out.
 fn thinned(
     values: impl ExactSizeIterator<Item = f64>,
     (start, step): (f64, f64),

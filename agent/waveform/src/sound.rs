@@ -6,9 +6,11 @@ use pdm_shared::units::Band;
 /// The largest magnitude of a sound, of full scale (chosen: −1 dB, so that no player clips).
 const LOUDEST: f32 = 0.89;
 
-/// A WAV file of 16 bits: the samples as they are, or those of a band, normalised to the same loudest magnitude.
+/// A WAV file of 16 bits: the samples as they are, or those of a band, normalised to the same
+/// loudest magnitude.
 ///
-/// **Input** samples in any unit. **Output** the file's bytes. A sample that is no number is silence.
+/// **Input** samples in any unit. **Output** the file's bytes. A sample that is no number is
+/// silence.
 pub fn pcm_sound(samples: &[f32], rate_hz: f64, band: Option<Band>) -> Vec<u8> {
     let filtered = band.map(|band| band_pass(samples, rate_hz, band));
     let samples = filtered.as_deref().unwrap_or(samples);

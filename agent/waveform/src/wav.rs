@@ -15,7 +15,8 @@ pub enum WavError {
     NoWav(&'static str),
     /// Its samples are of another form.
     #[error(
-        "the file has {channels} channels of {bits} bits in format {format}; allowed is one of 32-bit float"
+        "the file has {channels} channels of {bits} bits in format {format}; allowed is one of \
+         32-bit float"
     )]
     Form {
         /// Channels.

@@ -1,13 +1,13 @@
 //! Decides who may enter, and what they may do there.
 //!
-//! Without a token and without users (which only loopback allows) a request must name a loopback host
-//! and come from no page of another origin; its sender is an administrator of this machine. Else an
-//! API call sends a token as `Authorization: Bearer`, and a browser logs in and gets a session's
-//! cookie ([`crate::login`]). Forms of a session carry a key of their own ([`Viewer::may_send`]), and
-//! every request that acts must come from a page of this server.
+//! Without a token and without users (which only loopback allows) a request must name a loopback
+//! host and come from no page of another origin; its sender is an administrator of this machine.
+//! Else an API call sends a token as `Authorization: Bearer`, and a browser logs in and gets a
+//! session's cookie ([`crate::login`]). Forms of a session carry a key of their own
+//! ([`Viewer::may_send`]), and every request that acts must come from a page of this server.
 //!
-//! A handler that acts takes [`Technician`] or [`Admin`] in place of [`Viewer`]: whoever has less is
-//! refused before the handler runs.
+//! A handler that acts takes [`Technician`] or [`Admin`] in place of [`Viewer`]: whoever has less
+//! is refused before the handler runs.
 
 use std::sync::Arc;
 
@@ -253,8 +253,8 @@ fn challenged(problem: Problem) -> Response {
     told
 }
 
-/// Whether a request that acts comes from this server's pages: browsers say the origin of a form. It is
-/// that of the `Host` header, or the public address where a proxy writes another host.
+/// Whether a request that acts comes from this server's pages: browsers say the origin of a form.
+/// It is that of the `Host` header, or the public address where a proxy writes another host.
 pub(crate) fn is_of_this_server(site: &Site, method: &Method, headers: &HeaderMap) -> bool {
     if matches!(*method, Method::GET | Method::HEAD) {
         return true;

@@ -1,8 +1,9 @@
-//! Users, their sessions and tokens, and the record of who did what: the rows, and the store's trait.
+//! Users, their sessions and tokens, and the record of who did what: the rows, and the store's
+//! trait.
 //!
 //! Sessions and tokens are 256 random bits; the store has their SHA-256 alone, so whoever reads it
-//! enters nowhere. A session holds the digest of what its owner logged in with: a changed password or
-//! token ends it.
+//! enters nowhere. A session holds the digest of what its owner logged in with: a changed password
+//! or token ends it.
 
 use async_trait::async_trait;
 use pdm_service::http::callers::Role;
@@ -59,8 +60,8 @@ pub enum UserChange {
     Disabled(bool),
 }
 
-/// Whether a change takes away the last administrator who can log in: then nobody changes users or reads who did
-/// what, also not from the agent's own machine.
+/// Whether a change takes away the last administrator who can log in: then nobody changes users or
+/// reads who did what, also not from the agent's own machine.
 pub fn ends_last_admin(users: &[User], name: &str, change: &UserChange) -> bool {
     let loses = match change {
         UserChange::Role(role) => *role != Role::Admin,
@@ -108,7 +109,8 @@ pub struct Act {
     pub id: u64,
     /// When.
     pub at: Timestamp,
-    /// The user, `http.token`, `local` (a program of the agent's machine), `cli`, or the recipient of a link.
+    /// The user, `http.token`, `local` (a program of the agent's machine), `cli`, or the recipient
+    /// of a link.
     pub who: String,
     /// The way: `page`, `api`, `link`, `cli`.
     pub via: String,
@@ -201,8 +203,8 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
     /// The user whom a provider knows.
     async fn provided_user(&self, by: &Provided) -> Result<Option<User>, PlantError>;
 
-    /// Adds a user; false if the name is taken, if a provider's user is there under another name, or if
-    /// `is_first` and there is a user already.
+    /// Adds a user; false if the name is taken, if a provider's user is there under another name,
+    /// or if `is_first` and there is a user already.
     async fn add_user(&self, user: &User, is_first: bool) -> Result<bool, PlantError>;
 
     /// Changes a user; returns false if no user has that name.
@@ -225,7 +227,8 @@ pub trait AccountStore: Send + Sync + std::fmt::Debug {
     /// The owner of a token that has not ended.
     async fn token_owner(&self, hash: &Digest, now: Timestamp) -> Result<Option<User>, PlantError>;
 
-    /// Keeps a session, and forgets those that were opened before `oldest` or not used since `idle`.
+    /// Keeps a session, and forgets those that were opened before `oldest` or not used since
+    /// `idle`.
     async fn open_session(
         &self,
         session: &StoredSession,

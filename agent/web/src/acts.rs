@@ -350,7 +350,8 @@ pub(crate) async fn change(
         Changed::Joins(names) => {
             let names: Vec<String> = names.iter().map(ToString::to_string).collect();
             let told = format!(
-                "{} is known already: the history of both stands under it only where that is asked for \
+                "{} is known already: the history of both stands under it only where that is asked \
+                 for \
                  (join)",
                 names.join(", ")
             );

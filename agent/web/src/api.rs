@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::access::Admin;
 use crate::asking::{Path, Query};
-use crate::plant::{BearingRow, EpisodeDetail, EpisodeFilter, Place, SpectrumRow, WorkRow};
+use crate::plant::{BearingRow, EpisodeDetail, EpisodeFilter, ListPlace, SpectrumRow, WorkRow};
 use crate::problem::Problem;
 use crate::{Shared, cursor};
 
@@ -97,13 +97,13 @@ pub(crate) fn event_id_of(text: &str) -> Result<EventId, Problem> {
 /// Where a list begins and how long it is.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
+pub(crate) struct ListQuery {
     before: Option<String>,
     limit: Option<String>,
     equipment: Option<String>,
 }
 
-impl Asked {
+impl ListQuery {
     pub(crate) fn before(&self) -> Result<Option<Timestamp>, Problem> {
         let parse = |text: &String| {
             Timestamp::parse(text)
@@ -117,10 +117,13 @@ impl Asked {
     }
 }
 
-type Answer<T> = Result<Json<T>, Problem>;
+type ApiAnswer<T> = Result<Json<T>, Problem>;
 type Asking = State<Arc<Shared>>;
 
-async fn fleet(State(shared): Asking, Query(asked): Query<Asked>) -> Answer<Listed<BearingRow>> {
+async fn fleet(
+    State(shared): Asking,
+    Query(asked): Query<ListQuery>,
+) -> ApiAnswer<Listed<BearingRow>> {
     let plant = &shared.site.plant;
     let items = match &asked.equipment {
         Some(equipment) => plant.machine(equipment).await?,
@@ -129,7 +132,7 @@ async fn fleet(State(shared): Asking, Query(asked): Query<Asked>) -> Answer<List
     Ok(Json(Listed { items, next: None }))
 }
 
-async fn bearing(State(shared): Asking, Path(names): Path<Names>) -> Answer<BearingRow> {
+async fn bearing(State(shared): Asking, Path(names): Path<Names>) -> ApiAnswer<BearingRow> {
     let row = shared.site.plant.bearing(&key_of(&names)?).await?;
     row.map(Json).ok_or_else(|| Problem::unknown("bearing"))
 }
@@ -137,7 +140,7 @@ async fn bearing(State(shared): Asking, Path(names): Path<Names>) -> Answer<Bear
 async fn windows(
     State(shared): Asking,
     Path(names): Path<Names>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ListQuery>,
 ) -> Result<Response, Problem> {
     let (limit, before) = (asked.limit()?, asked.before()?);
     let until = before.map(|before| before.plus_seconds(-0.001));
@@ -149,7 +152,7 @@ async fn windows(
 async fn spectra(
     State(shared): Asking,
     Path(names): Path<Names>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ListQuery>,
 ) -> Result<Response, Problem> {
     let mut events = shared.site.plant.spectra(&key_of(&names)?, asked.before()?, 1).await?;
     let event = events.pop();
@@ -160,7 +163,7 @@ async fn spectra(
 async fn waterfall(
     State(shared): State<Arc<Shared>>,
     Path(names): Path<Names>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ListQuery>,
 ) -> Result<Response, Problem> {
     let before = asked.before()?.map(|before| before.plus_seconds(-0.001));
     let events = shared.site.plant.spectra(&key_of(&names)?, before, WATERFALL).await?;
@@ -190,7 +193,7 @@ async fn trace(State(shared): Asking, Path(id): Path<String>) -> Result<Response
 
 async fn notifications(
     State(shared): Asking,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ListQuery>,
 ) -> Result<Response, Problem> {
     let (limit, before) = (asked.limit()?, asked.before()?);
     let items = shared.site.plant.notifications(None, before, limit).await?;
@@ -245,7 +248,7 @@ impl EpisodesAsked {
         self.state.as_deref().unwrap_or("open")
     }
 
-    pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
+    pub(crate) fn before(&self) -> Result<Option<ListPlace>, Problem> {
         self.cursor.as_deref().map(cursor::read_cursor).transpose()
     }
 }
@@ -279,20 +282,20 @@ impl WorkAsked {
         }
     }
 
-    pub(crate) fn before(&self) -> Result<Option<Place>, Problem> {
+    pub(crate) fn before(&self) -> Result<Option<ListPlace>, Problem> {
         self.cursor.as_deref().map(cursor::read_cursor).transpose()
     }
 }
 
 /// The place of an episode in its list.
-pub(crate) fn place_of(one: &EpisodeDetail) -> Place {
+pub(crate) fn place_of(one: &EpisodeDetail) -> ListPlace {
     let document = &one.document;
-    Place { at_ms: document.changed_at.unix_ms(), id: document.episode_id, number: 0 }
+    ListPlace { at_ms: document.changed_at.unix_ms(), id: document.episode_id, number: 0 }
 }
 
 /// The place of an action in its list.
-pub(crate) fn place_of_work(row: &WorkRow) -> Place {
-    Place { at_ms: row.asked_at.unix_ms(), id: row.event_id.0, number: row.number }
+pub(crate) fn place_of_work(row: &WorkRow) -> ListPlace {
+    ListPlace { at_ms: row.asked_at.unix_ms(), id: row.event_id.0, number: row.number }
 }
 
 /// Rows of a page, as a caller asks for them.
@@ -303,7 +306,7 @@ fn limit_of(asked: Option<&String>) -> Result<u32, Problem> {
 }
 
 /// A page of rows, with the cursor of the next one if this one is full.
-fn paged<T: Serialize>(items: Vec<T>, limit: u32, place: impl Fn(&T) -> Place) -> Response {
+fn paged<T: Serialize>(items: Vec<T>, limit: u32, place: impl Fn(&T) -> ListPlace) -> Response {
     let is_full = items.len() as u64 >= u64::from(limit);
     let next = items.last().filter(|_| is_full).map(|last| cursor::write(place(last)));
     Json(Paged { items, next }).into_response()
@@ -319,7 +322,7 @@ async fn episodes(
     Ok(paged(items, limit, place_of))
 }
 
-async fn episode(State(shared): Asking, Path(id): Path<String>) -> Answer<EpisodeDetail> {
+async fn episode(State(shared): Asking, Path(id): Path<String>) -> ApiAnswer<EpisodeDetail> {
     shared.episode(&id).await.map(Json)
 }
 

@@ -1,5 +1,5 @@
-//! Styles and scripts that come with the program, under addresses that hold a hash of their content:
-//! a browser keeps them for a year and gets the new ones with a new program.
+//! Styles and scripts that come with the program, under addresses that hold a hash of their
+//! content: a browser keeps them for a year and gets the new ones with a new program.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};

@@ -1,5 +1,5 @@
-//! The files of a capture as answers, the same for pages and API: the WAV file as the gateway has sent it, the same
-//! samples as a NumPy file, and a document for each.
+//! The files of a capture as answers, the same for pages and API: the WAV file as the gateway has
+//! sent it, the same samples as a NumPy file, and a document for each.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};

@@ -1,8 +1,9 @@
-//! Answers of text, compressed for clients that take gzip: a bearing's page is a tenth of its size on a slow
-//! line.
+//! Answers of text, compressed for clients that take gzip: a bearing's page is a tenth of its size
+//! on a slow line.
 //!
-//! Only answers whose length is known are compressed: a live stream goes out as it comes. The pages keep no
-//! secret beside text of a stranger that another site could measure: cookies go with no request of one.
+//! Only answers whose length is known are compressed: a live stream goes out as it comes. The pages
+//! keep no secret beside text of a stranger that another site could measure: cookies go with no
+//! request of one.
 
 use std::io::Write as _;
 

@@ -1,5 +1,5 @@
-//! The program's configuration as pages change it: single changes of a TOML file, which a program checks as at
-//! its start and writes whole. What no change names stays byte for byte.
+//! The program's configuration as pages change it: single changes of a TOML file, which a program
+//! checks as at its start and writes whole. What no change names stays byte for byte.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};

@@ -5,10 +5,10 @@
 //! Every page is HTML of the server and works without script; scripts add plots, live updates and
 //! cursors. A page shows the API's answers, so both read the same types ([`plant`]).
 //!
-//! Access: on loopback without a token and without users, programs and browsers of this machine; else
-//! users with their roles, and whoever has the token ([`access`]). A signed link acknowledges one alarm
-//! without a login ([`link`]). Texts of foreign origin are escaped by the templates, and the content
-//! security policy allows no inline script or style.
+//! Access: on loopback without a token and without users, programs and browsers of this machine;
+//! else users with their roles, and whoever has the token ([`access`]). A signed link acknowledges
+//! one alarm without a login ([`link`]). Texts of foreign origin are escaped by the templates, and
+//! the content security policy allows no inline script or style.
 
 mod access;
 pub mod accounts;
@@ -117,10 +117,11 @@ pub fn bearing_path(key: &BearingKey) -> String {
     pages::show::address(key)
 }
 
-/// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`, `/work`,
-/// `/notifications`, `/gateways`, `/users`, `/audit`, `/library`, `/settings`, `/removal`, `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`,
-/// `/documents/…`, `/reports/…`, `/live`, `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`,
-/// and what a browser asks for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
+/// The routes of pages and API: `/`, `/bearings/…`, `/equipment/…`, `/analyses/…`, `/episodes`,
+/// `/work`, `/notifications`, `/gateways`, `/users`, `/audit`, `/library`, `/settings`, `/removal`,
+/// `/chat`, `/language`, `/api/chat/…`, `/api/v1/…`, `/documents/…`, `/reports/…`, `/live`,
+/// `/assets/…`, `/login`, `/login/provider`, `/logout`, `/setup`, `/ack/…`, and what a browser asks
+/// for by itself: `/favicon.ico`, `/manifest.webmanifest`, `/worker.js`, `/offline`.
 pub fn router(site: Site) -> Router {
     let streams = Arc::default();
     let shared = Arc::new(Shared { site, attempts: Attempts::default(), streams });

@@ -103,7 +103,8 @@ pub trait Library: Send + Sync + std::fmt::Debug {
     /// A place for an upload of `asker` with at most so many bytes; waits until there is room.
     ///
     /// # Errors
-    /// [`DocumentRefusal::Busy`] if the asker has its share, [`DocumentRefusal::Away`] if the agent stops.
+    /// [`DocumentRefusal::Busy`] if the asker has its share, [`DocumentRefusal::Away`] if the agent
+    /// stops.
     async fn place(&self, asker: &str, bytes: usize) -> Result<UploadPlace, DocumentRefusal>;
 
     /// Reads a document and keeps it in place of an earlier one of its identity.

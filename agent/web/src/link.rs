@@ -1,8 +1,10 @@
-//! Signed links by which an alarm is acknowledged without a login: what they hold, and their making.
+//! Signed links by which an alarm is acknowledged without a login: what they hold, and their
+//! making.
 //!
-//! A link holds the episode, the level that was told, the recipient and its end, with an HMAC-SHA256
-//! over all of it. It means one thing: "this recipient has seen this level of this episode". Whoever
-//! has it can acknowledge that, or put the bearing off until the next morning or Monday, until its end.
+//! A link holds the episode, the level that was told, the recipient and its end, with an
+//! HMAC-SHA256 over all of it. It means one thing: "this recipient has seen this level of this
+//! episode". Whoever has it can acknowledge that, or put the bearing off until the next morning or
+//! Monday, until its end.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,7 +23,8 @@ const HEAD: usize = 1 + 16 + 1 + 8;
 const MAC: usize = 32;
 /// Longest recipient, bytes.
 pub const MAX_RECIPIENT: usize = 96;
-/// How long a link lasts, s. Chosen: a week, the time after which an episode that is over is closed.
+/// How long a link lasts, s. Chosen: a week, the time after which an episode that is over is
+/// closed.
 pub const LASTS_S: f64 = 7.0 * 86_400.0;
 
 /// The content of a link.

@@ -1,7 +1,8 @@
 //! Live updates: one server-sent event when something was judged or told, at most two a second.
 //!
 //! A browser has one stream for all its tabs. At most [`STREAMS`] are open at once,
-//! [`STREAMS_OF_ONE`] of one user, and each ends after [`LONGEST`]: the browser opens it again, and shows by that that it may still enter.
+//! [`STREAMS_OF_ONE`] of one user, and each ends after [`LONGEST`]: the browser opens it again, and
+//! shows by that that it may still enter.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,8 +25,9 @@ use crate::problem::Problem;
 
 /// Most streams at once: half of the agent's connections, so that pages are answered beside them.
 pub(crate) const STREAMS: usize = 128;
-/// Most streams of one user, chosen: a control room's screens, each of which has one for all its tabs. Who has no
-/// name is a program of this machine, and counts by its address ([`pdm_service::places`]).
+/// Most streams of one user, chosen: a control room's screens, each of which has one for all its
+/// tabs. Who has no name is a program of this machine, and counts by its address
+/// ([`pdm_service::places`]).
 const STREAMS_OF_ONE: usize = 16;
 /// Longest time of a stream.
 const LONGEST: Duration = Duration::from_hours(1);

@@ -1,8 +1,8 @@
 //! Logging in and out, and the first user by a one-time token of the log.
 //!
 //! Wrong passwords are slowed by the caller's address ([`Access::refuse`]) and by the user's name
-//! ([`Attempts`]); an unknown name costs as much time as a known one. At most [`AT_ONCE`] passwords are
-//! hashed at a time, 19 MiB each.
+//! ([`Attempts`]); an unknown name costs as much time as a known one. At most [`AT_ONCE`] passwords
+//! are hashed at a time, 19 MiB each.
 //!
 //! [`Access::refuse`]: pdm_service::http::guard::Access::refuse
 
@@ -35,10 +35,11 @@ use crate::{Shared, Site, audit, language, password};
 const AT_ONCE: usize = 2;
 /// Wrong passwords of a user before the next attempt waits.
 const FREE: u32 = 5;
-/// Attempts of one address for one user that are not answered yet; a further one is answered as a wrong password
-/// is, without a look at it. Chosen: a person has a browser or two.
+/// Attempts of one address for one user that are not answered yet; a further one is answered as a
+/// wrong password is, without a look at it. Chosen: a person has a browser or two.
 const SIDE_BY_SIDE: u32 = 3;
-/// Longest wait for one user, whose own attempt waits too: nobody is locked out by another's guesses.
+/// Longest wait for one user, whose own attempt waits too: nobody is locked out by another's
+/// guesses.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// After this time wrong passwords are forgotten.
 const FORGOTTEN: Duration = Duration::from_mins(10);
@@ -90,8 +91,8 @@ impl Drop for Begun<'_> {
 }
 
 impl Attempts {
-    /// An attempt of a caller for this user, unless so many of its others are not answered yet: guesses that are made
-    /// side by side would each wait only as long as one.
+    /// An attempt of a caller for this user, unless so many of its others are not answered yet:
+    /// guesses that are made side by side would each wait only as long as one.
     fn begin(&self, name: &str, peer: Option<Peer>) -> Option<Begun<'_>> {
         let of = (name.to_owned(), peer.map(|peer| peer.0.ip()));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,8 +199,8 @@ pub(crate) async fn note(shared: &Shared) -> LoginNote {
     }
 }
 
-/// The login page for somebody whose login ended while they filled in a form: what they typed was not taken,
-/// and the browser's way back still has it.
+/// The login page for somebody whose login ended while they filled in a form: what they typed was
+/// not taken, and the browser's way back still has it.
 pub(crate) async fn show_over(
     State(shared): State<Arc<Shared>>,
     request: Request,

@@ -89,7 +89,8 @@ const ROUTES: [Route; 22] = [
     },
     Route {
         path: "/bearings/{site}/{equipment}/{bearing}/captures/demand",
-        summary: "The newest demand for a waveform of a bearing: waiting, taken, arrived, refused or lapsed",
+        summary: "The newest demand for a waveform of a bearing: waiting, taken, arrived, refused \
+                  or lapsed",
         query: &[],
         answer: one::<CaptureDemandRow>,
     },
@@ -139,7 +140,8 @@ const ROUTES: [Route; 22] = [
     },
     Route {
         path: "/events/{event_id}/photos",
-        summary: "Photos of the work that a judgement asks for; `/photos/{photo_id}` is the picture",
+        summary: "Photos of the work that a judgement asks for; `/photos/{photo_id}` is the \
+                  picture",
         query: &[],
         answer: list::<PhotoRow>,
     },
@@ -200,7 +202,8 @@ const ACTING: [ActingRoute; 5] = [
     ActingRoute {
         path: "/bearings/{site}/{equipment}/{bearing}/captures",
         method: "post",
-        summary: "Ask the gateway for a waveform of now; the demand that stands, an earlier one while it waits",
+        summary: "Ask the gateway for a waveform of now; the demand that stands, an earlier one \
+                  while it waits",
         body: Some(one::<DemandBody>),
         answer: Some(one::<CaptureDemandRow>),
     },
@@ -263,8 +266,10 @@ const CHAT: [ChatRoute; 2] = [
     },
     ChatRoute {
         path: "/chat/message/stream",
-        summary: "The same as server-sent events: `{\"type\":\"step\",\"data\":TalkStep}` for each step, \
-                  then `{\"type\":\"answer\",\"data\":TalkAnswer}` (also at /api/chat/message/stream)",
+        summary: "The same as server-sent events: `{\"type\":\"step\",\"data\":TalkStep}` for each \
+                  step, \
+                  then `{\"type\":\"answer\",\"data\":TalkAnswer}` (also at \
+                  /api/chat/message/stream)",
         kind: "text/event-stream",
         answer: text,
     },
@@ -290,7 +295,8 @@ const FILES: [FileRoute; 3] = [
     },
     FileRoute {
         path: "/captures/{id}/capture.npy.json",
-        summary: "The document of the NumPy file (pdm.capture/1), with its own name, length and hash",
+        summary: "The document of the NumPy file (pdm.capture/1), with its own name, length and \
+                  hash",
         kind: "application/json",
     },
 ];
@@ -443,7 +449,11 @@ fn responses(status: &str, answer: &Value) -> Value {
         ("403", "a role that is too low, or not from this machine where no token is configured"),
         ("404", "nothing is stored under that name"),
         ("405", "the route has no such method"),
-        ("409", "another alarm stands by now, or none; a new name is known already; no waveforms are taken"),
+        (
+            "409",
+            "another alarm stands by now, or none; a new name is known already; no waveforms \
+                 are taken",
+        ),
         ("413", "the body is too large"),
         ("415", "the body is not JSON"),
         ("422", "the body is not what it has to be"),

@@ -1,15 +1,17 @@
 //! The pages: templates filled with the rows of [`crate::plant`].
 //!
-//! `captures` a captured waveform, whose curves `capture_plot` draws and `curves` hands to a script, `demands` the
-//! wish for one; `fleet` every bearing, worst first; `bearing` one of them with its plots and its alarm, `trend` the
-//! windows of its trend; `analysis`
-//! a judgement in five thoughts; `equipment` a machine with its graph; `episodes` and `episode` what
-//! stands and what is done about it, `forms` the forms that stand on several pages; `work` the actions
-//! that wait, `work_order` those of a judgement as a sheet to print, `reports` what people report of them; `ack` an alarm by its link; `lists`
-//! notifications and gateways; `channels` the ways to staff; `people` users and their acts, `tokens`
-//! those of a user; `templates` how a page is rendered; `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and work orders as files; `library` the documents of the knowledge base; `refused` refusals in the
-//! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the search of lists, `suppressed` the
-//! mark of a bearing that staff is not told of.
+//! `captures` a captured waveform, whose curves `capture_plot` draws and `curves` hands to a
+//! script, `demands` the wish for one; `fleet` every bearing, worst first; `bearing` one of them
+//! with its plots and its alarm, `trend` the windows of its trend; `analysis` a judgement in five
+//! thoughts; `equipment` a machine with its graph; `episodes` and `episode` what stands and what is
+//! done about it, `forms` the forms that stand on several pages; `work` the actions that wait,
+//! `work_order` those of a judgement as a sheet to print, `reports` what people report of them;
+//! `ack` an alarm by its link; `lists` notifications and gateways; `channels` the ways to staff;
+//! `people` users and their acts, `tokens` those of a user; `templates` how a page is rendered;
+//! `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and
+//! work orders as files; `library` the documents of the knowledge base; `refused` refusals in the
+//! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the
+//! search of lists, `suppressed` the mark of a bearing that staff is not told of.
 
 mod ack;
 mod acted;
@@ -278,8 +280,8 @@ fn refusal(reader: &Reader, problem: &Problem) -> Response {
     page("problem.html", reader, problem.status(), of)
 }
 
-/// Shows the refusal of somebody who has entered as a page. The address of a form that is opened as a page, as by
-/// a reload after the server was away, leads to the page of its form.
+/// Shows the refusal of somebody who has entered as a page. The address of a form that is opened as
+/// a page, as by a reload after the server was away, leads to the page of its form.
 pub(crate) async fn show_refusals(request: Request, next: Next) -> Response {
     let headers = request.headers().clone();
     let above = request.uri().path().rsplit_once('/').map(|(above, _)| above.to_owned());

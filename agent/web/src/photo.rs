@@ -1,17 +1,18 @@
 //! Checks whether bytes are a photo: their kind by their content, their bounds, and that they are
 //! nothing else beside.
 //!
-//! The structure of the file is followed from its first byte to the picture's end. What stands behind the end
-//! makes a file two things at once (an archive, a page, a script behind a picture) and is refused; what phones
-//! put there by themselves (a second picture of the same shot, its film, their own trailer) is cut off.
-//! The pixels are not decoded: no decoder runs on what a stranger sends.
+//! The structure of the file is followed from its first byte to the picture's end. What stands
+//! behind the end makes a file two things at once (an archive, a page, a script behind a picture)
+//! and is refused; what phones put there by themselves (a second picture of the same shot, its
+//! film, their own trailer) is cut off. The pixels are not decoded: no decoder runs on what a
+//! stranger sends.
 
 use crate::plant::PhotoKind;
 
 /// Most bytes of a photo. Chosen: a phone's 50 megapixels as JPEG have 8 to 12 MB.
 pub const MOST_BYTES: usize = 12 * 1024 * 1024;
-/// Most pixels of a photo. Chosen: the largest sensors of phones have 108 megapixels; beyond, a small file may
-/// take a reader's memory.
+/// Most pixels of a photo. Chosen: the largest sensors of phones have 108 megapixels; beyond, a
+/// small file may take a reader's memory.
 const MOST_PIXELS: u64 = 110_000_000;
 
 /// Why bytes are no photo. The caller says it to whoever sent them.
@@ -49,11 +50,11 @@ pub fn check(bytes: &[u8]) -> Result<(PhotoKind, &[u8]), NoPhoto> {
         return Err(NoPhoto::TooLarge);
     }
     let found = if bytes.starts_with(&[0xff, 0xd8, 0xff]) {
-        Found { kind: PhotoKind::Jpeg, ..jpeg(bytes)? }
+        FoundPicture { kind: PhotoKind::Jpeg, ..jpeg(bytes)? }
     } else if bytes.starts_with(PNG) {
-        Found { kind: PhotoKind::Png, ..png(bytes)? }
+        FoundPicture { kind: PhotoKind::Png, ..png(bytes)? }
     } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
-        Found { kind: PhotoKind::Webp, ..webp(bytes)? }
+        FoundPicture { kind: PhotoKind::Webp, ..webp(bytes)? }
     } else {
         return Err(NoPhoto::OtherKind);
     };
@@ -74,7 +75,7 @@ pub fn check(bytes: &[u8]) -> Result<(PhotoKind, &[u8]), NoPhoto> {
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The data of a file's structure.
-struct Found {
+struct FoundPicture {
     kind: PhotoKind,
     width: u32,
     height: u32,
@@ -94,11 +95,12 @@ fn is_of_a_phone(behind: &[u8]) -> bool {
         || holds(behind.get(..64).unwrap_or(behind), b"MotionPhoto_Data")
 }
 
-/// Words by which other programs take a file for one of their own: PDF looks for its mark in the first 1,024
-/// bytes, pages and scripts for their elements anywhere.
+/// Words by which other programs take a file for one of their own: PDF looks for its mark in the
+/// first 1,024 bytes, pages and scripts for their elements anywhere.
 fn has_other_words(head: &[u8]) -> bool {
     let start = head.get(..1024).unwrap_or(head);
-    // none is shorter than five bytes, which the words of a camera hold by chance once in a million photos
+    // none is shorter than five bytes, which the words of a camera hold by chance once in a million
+    // photos
     let words: [&[u8]; 5] = [b"<script", b"<html", b"<?php", b"<svg ", b"<!doctype"];
     let folded = head.to_ascii_lowercase();
     holds(start, b"%PDF-") || words.iter().any(|word| holds(&folded, word))
@@ -113,8 +115,9 @@ fn u16_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from(u16::from_be_bytes(pair)))
 }
 
-/// ISO/IEC 10918-1, annex B: segments with a length, and scans without one, up to the end of the image.
-fn jpeg(bytes: &[u8]) -> Result<Found, NoPhoto> {
+/// ISO/IEC 10918-1, annex B: segments with a length, and scans without one, up to the end of the
+/// image.
+fn jpeg(bytes: &[u8]) -> Result<FoundPicture, NoPhoto> {
     let (mut at, mut size, mut head) = (2, None, None);
     loop {
         let marker = *bytes.get(at + 1).ok_or(NoPhoto::Damaged)?;
@@ -126,7 +129,13 @@ fn jpeg(bytes: &[u8]) -> Result<Found, NoPhoto> {
             0xd9 => {
                 let (height, width) = size.ok_or(NoPhoto::Damaged)?;
                 let head = head.ok_or(NoPhoto::Damaged)?;
-                return Ok(Found { kind: PhotoKind::Jpeg, width, height, end: at + 2, head });
+                return Ok(FoundPicture {
+                    kind: PhotoKind::Jpeg,
+                    width,
+                    height,
+                    end: at + 2,
+                    head,
+                });
             }
             0x00..=0xbf | 0xd0..=0xd8 => return Err(NoPhoto::Damaged),
             _ => {
@@ -155,7 +164,7 @@ fn scan_end(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// PNG 1.2, 3.2: chunks with length, type and CRC, from IHDR to IEND.
-fn png(bytes: &[u8]) -> Result<Found, NoPhoto> {
+fn png(bytes: &[u8]) -> Result<FoundPicture, NoPhoto> {
     let number = |at: usize| -> Option<u32> {
         Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
@@ -178,14 +187,14 @@ fn png(bytes: &[u8]) -> Result<Found, NoPhoto> {
         }
         if kind == b"IEND" {
             let head = head.ok_or(NoPhoto::Damaged)?;
-            return Ok(Found { kind: PhotoKind::Png, width, height, end, head });
+            return Ok(FoundPicture { kind: PhotoKind::Png, width, height, end, head });
         }
         at = end;
     }
 }
 
 /// RFC 9649: a RIFF file whose first chunk tells the size.
-fn webp(bytes: &[u8]) -> Result<Found, NoPhoto> {
+fn webp(bytes: &[u8]) -> Result<FoundPicture, NoPhoto> {
     let number = |at: usize| -> Option<u32> {
         Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
@@ -212,7 +221,7 @@ fn webp(bytes: &[u8]) -> Result<Found, NoPhoto> {
     if at != end {
         return Err(NoPhoto::Damaged);
     }
-    Ok(Found { kind: PhotoKind::Webp, width, height, end, head: end.min(4096) })
+    Ok(FoundPicture { kind: PhotoKind::Webp, width, height, end, head: end.min(4096) })
 }
 
 #[cfg(test)]

@@ -57,8 +57,8 @@ pub enum PlantError {
     /// The store could not be asked. The caller answers 503, and trying again may help.
     #[error("the store cannot be asked: {0}")]
     Unavailable(String),
-    /// The store answered with an entry that this version cannot read. The caller answers 500, as trying
-    /// again does not help.
+    /// The store answered with an entry that this version cannot read. The caller answers 500, as
+    /// trying again does not help.
     #[error("an entry of the store cannot be read: {0}")]
     Unreadable(String),
 }
@@ -146,8 +146,9 @@ pub struct AlarmRow {
 }
 
 impl BearingRow {
-    /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its message,
-    /// which may be of an earlier stage. An alarm that is over, and waits to be acknowledged, keeps it.
+    /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its
+    /// message, which may be of an earlier stage. An alarm that is over, and waits to be
+    /// acknowledged, keeps it.
     pub fn standing_title(&self) -> Text {
         if let (RiskLevel::Normal, Some(alarm)) = (self.risk_level, &self.alarm) {
             return alarm.title.clone();
@@ -233,7 +234,7 @@ pub struct Remark {
 
 /// A row's place in a list that is ordered by time: the time and what tells rows of one time apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ListPlace {
     /// The row's time, milliseconds since 1970.
     pub at_ms: i64,
     /// The row's identity.
@@ -262,8 +263,8 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<WindowRow>, PlantError>;
 
-    /// The last `limit` events of a bearing that carry spectra, measured at or before `until`, newest
-    /// first.
+    /// The last `limit` events of a bearing that carry spectra, measured at or before `until`,
+    /// newest first.
     async fn spectra(
         &self,
         key: &BearingKey,
@@ -283,7 +284,8 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The steps of the run that judged an event.
     async fn trace(&self, event_id: EventId) -> Result<Vec<TraceStep>, PlantError>;
 
-    /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
+    /// The last `limit` notifications made before `before`, newest first; of one bearing, or of
+    /// all.
     async fn notifications(
         &self,
         of: Option<&BearingKey>,
@@ -300,12 +302,12 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// Events that are refused, by gateway, bearing and cause, with what admits them.
     async fn refused(&self) -> Result<Vec<RefusedRow>, PlantError>;
 
-    /// Takes a part of the plant or a gateway out, renames, replaces or releases it, or says what that would
-    /// change.
+    /// Takes a part of the plant or a gateway out, renames, replaces or releases it, or says what
+    /// that would change.
     async fn change(&self, request: ChangeRequest) -> Result<Changed, PlantError>;
 
-    /// A machine of a site with its neighbours in the asset graph; an empty site asks for a machine that the
-    /// graph knows and no site has.
+    /// A machine of a site with its neighbours in the asset graph; an empty site asks for a machine
+    /// that the graph knows and no site has.
     async fn surroundings(&self, site: &str, equipment: &str) -> Result<MachineAround, PlantError>;
 
     /// The sites that have a machine of this id.
@@ -315,23 +317,23 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// lists.
     async fn machine_places(&self) -> Result<MachinePlaces, PlantError>;
 
-    /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it. Where it does not,
-    /// the asset graph may ([`MachinePlaces::designations`]).
+    /// The designation of a bearing, such as `6205-2RS/C3`, where the configuration tells it. Where
+    /// it does not, the asset graph may ([`MachinePlaces::designations`]).
     fn designation(&self, key: &BearingKey) -> Option<String>;
 
     /// The last `limit` episodes of a filter before the place `before`, newest change first.
     async fn episodes(
         &self,
         filter: EpisodeFilter,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<EpisodeDetail>, PlantError>;
 
     /// An episode.
     async fn episode(&self, id: Uuid) -> Result<Option<EpisodeDetail>, PlantError>;
 
-    /// The last remarks on a bearing's episode that opened at a time, oldest first: up to the opening of the
-    /// next one.
+    /// The last remarks on a bearing's episode that opened at a time, oldest first: up to the
+    /// opening of the next one.
     async fn remarks(
         &self,
         key: &BearingKey,
@@ -345,15 +347,15 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     async fn work(
         &self,
         is_open: bool,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<WorkRow>, PlantError>;
 
     /// The actions that the judgement of an event asks for.
     async fn work_of(&self, event_id: EventId) -> Result<Vec<WorkRow>, PlantError>;
 
-    /// Keeps a report on the work of a bearing and sets the bearing's open work by it; false if the bearing
-    /// is not known or has no such work.
+    /// Keeps a report on the work of a bearing and sets the bearing's open work by it; false if the
+    /// bearing is not known or has no such work.
     async fn report(&self, key: &BearingKey, report: FollowUpReport) -> Result<bool, PlantError>;
 
     /// Does the same as [`Plant::report`] for a program: a report that names no action sets the
@@ -374,8 +376,8 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The last `limit` reports on a bearing, newest first.
     async fn reports(&self, key: &BearingKey, limit: u32) -> Result<Vec<ReportRow>, PlantError>;
 
-    /// Takes the acknowledgement of an episode back that is not older than [`UNDO_S`]: the alarm is told on as
-    /// if nobody had acknowledged it.
+    /// Takes the acknowledgement of an episode back that is not older than [`UNDO_S`]: the alarm is
+    /// told on as if nobody had acknowledged it.
     async fn unacknowledge(&self, key: &BearingKey, episode: Uuid)
     -> Result<Withdrawn, PlantError>;
 
@@ -388,7 +390,8 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// A document by the name of its file; `None` for every other file.
     async fn document(&self, name: &str) -> Result<Option<DocumentFile>, PlantError>;
 
-    /// The work order of a judgement as its document tells it; `None` where the judgement asks for none.
+    /// The work order of a judgement as its document tells it; `None` where the judgement asks for
+    /// none.
     async fn work_sheet(&self, event_id: EventId) -> Result<Option<WorkSheet>, PlantError>;
 
     /// Keeps a photo of a judgement's work. `bytes` are those of a checked picture of the kind.

@@ -6,8 +6,9 @@
 //! the answer is a page that goes on by itself: a redirect would arrive as a request of the
 //! provider's site, without the cookie.
 //!
-//! The provider decides name and role. A user is found by the provider's own name of the person, never by
-//! the name that is shown: nobody becomes a local user, or another person, by taking a name.
+//! The provider decides name and role. A user is found by the provider's own name of the person,
+//! never by the name that is shown: nobody becomes a local user, or another person, by taking a
+//! name.
 
 use std::sync::Arc;
 
@@ -158,8 +159,8 @@ async fn back(
     (cookies, pages::entered(language::language_of(&headers), &to)).into_response()
 }
 
-/// The user whom the provider vouches for: with the role that the provider gives today, and new at the
-/// first login.
+/// The user whom the provider vouches for: with the role that the provider gives today, and new at
+/// the first login.
 async fn user(shared: &Shared, peer: Option<Peer>, person: Person) -> Result<User, Refusal> {
     let accounts = &shared.site.accounts;
     let by = Provided { issuer: person.issuer, subject: person.subject };
@@ -206,7 +207,8 @@ async fn first_login(
 
 /// The login page that says why; the log says more.
 async fn failed(shared: &Shared, headers: &HeaderMap, to: &str, refusal: Refusal) -> Response {
-    tracing::warn!(reason = %pdm_service::error_chain::error_chain(&refusal), "a login by the provider failed");
+    tracing::warn!(reason = %pdm_service::error_chain::error_chain(&refusal), "a login by the \
+                                                                               provider failed");
     let note = login::note(shared).await;
     let page = pages::login(language::language_of(headers), to, note.because(refusal.told()));
     ([(header::SET_COOKIE, set(&shared.site, "", 0))], page).into_response()

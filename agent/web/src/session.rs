@@ -1,9 +1,9 @@
 //! Sessions of browsers that have logged in.
 //!
-//! A session is 256 random bits in a cookie; the store has their SHA-256. It ends twelve hours after
-//! its last use, seven days after the login (twelve hours after a login by the plant's own provider,
-//! which does not say that somebody has left), at the log-out, and when the password or the token that
-//! it was opened with changes, or its user is disabled.
+//! A session is 256 random bits in a cookie; the store has their SHA-256. It ends twelve hours
+//! after its last use, seven days after the login (twelve hours after a login by the plant's own
+//! provider, which does not say that somebody has left), at the log-out, and when the password or
+//! the token that it was opened with changes, or its user is disabled.
 
 use pdm_service::http::callers::{Identity, Role};
 use pdm_service::http::guard::TOKEN_NAME;
@@ -15,10 +15,11 @@ use crate::plant::PlantError;
 
 /// Longest time without use, s: one shift of twelve hours.
 pub(crate) const IDLE_S: f64 = 12.0 * 3600.0;
-/// Longest time of a session, s. Chosen: a week, so that a screen in a control room asks on a Monday.
+/// Longest time of a session, s. Chosen: a week, so that a screen in a control room asks on a
+/// Monday.
 pub(crate) const LONGEST_S: f64 = 7.0 * 86_400.0;
-/// Longest time of a session that the plant's own provider opened, s: a shift, after which the provider is
-/// asked again, so that somebody who has left is out by the next day.
+/// Longest time of a session that the plant's own provider opened, s: a shift, after which the
+/// provider is asked again, so that somebody who has left is out by the next day.
 const PROVIDED_S: f64 = 12.0 * 3600.0;
 /// The shortest time between two notes of a session's use, s: one write a minute and browser.
 const NOTED_EVERY_S: f64 = 60.0;

@@ -1,7 +1,7 @@
 //! The chat: `POST /api/chat/message`, the same as a stream of steps, and what answers ([`Talk`]).
 //!
-//! The agent implements [`Talk`]. A request carries the conversation before it, so nothing of it is kept
-//! here. Events of the stream: `{"type":"step","data":{…}}` for each step, then
+//! The agent implements [`Talk`]. A request carries the conversation before it, so nothing of it is
+//! kept here. Events of the stream: `{"type":"step","data":{…}}` for each step, then
 //! `{"type":"answer","data":{…}}`. A client that goes away ends the work on its answer.
 
 use std::convert::Infallible;
@@ -28,8 +28,8 @@ use crate::access::Viewer;
 use crate::problem::Problem;
 use crate::{Shared, language};
 
-/// Most bytes of a request: a hundred messages of the longest kind in Korean have 1.2 MB; of the usual
-/// kind 100 KB.
+/// Most bytes of a request: a hundred messages of the longest kind in Korean have 1.2 MB; of the
+/// usual kind 100 KB.
 const MAX_BYTES: usize = 1 << 20;
 /// Most characters of a question.
 pub(crate) const MAX_QUESTION: usize = 2000;
@@ -188,13 +188,13 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .layer(DefaultBodyLimit::max(MAX_BYTES))
 }
 
-type Asked = Result<Json<Body>, JsonRejection>;
+type TalkRequest = Result<Json<Body>, JsonRejection>;
 
 async fn message(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     headers: HeaderMap,
-    body: Asked,
+    body: TalkRequest,
 ) -> Result<Response, Problem> {
     let question = read(&viewer, &headers, body)?;
     let (answer, steps) = answer_question(&shared, question).await?;
@@ -236,7 +236,7 @@ async fn message_stream(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     headers: HeaderMap,
-    body: Asked,
+    body: TalkRequest,
 ) -> Result<Response, Problem> {
     let question = read(&viewer, &headers, body)?;
     let talk = talk_of(&shared)?;
@@ -277,7 +277,7 @@ async fn next(state: &mut Streaming) -> Option<Value> {
     state.ended.take()
 }
 
-fn read(viewer: &Viewer, headers: &HeaderMap, body: Asked) -> Result<TalkQuestion, Problem> {
+fn read(viewer: &Viewer, headers: &HeaderMap, body: TalkRequest) -> Result<TalkQuestion, Problem> {
     let Json(body) = body.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
     if !viewer.may_send(&body.form_key) {
         let told = "form_key is not of this login: open the page again";

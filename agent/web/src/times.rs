@@ -1,8 +1,8 @@
 //! Times as people of the plant read them: the one place where pages write a time.
 //!
-//! Every page is made on the clock of the plant (`[notify] zone`), whatever the zone of a browser and
-//! whether it runs scripts. The zone's name stands once on a page, so a time itself carries none; a rota
-//! of another zone names it at each of its times.
+//! Every page is made on the clock of the plant (`[notify] zone`), whatever the zone of a browser
+//! and whether it runs scripts. The zone's name stands once on a page, so a time itself carries
+//! none; a rota of another zone names it at each of its times.
 
 use std::sync::Arc;
 

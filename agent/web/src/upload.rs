@@ -1,4 +1,5 @@
-//! Reads a form with files (`multipart/form-data`, RFC 7578) as browsers send it: whole, and up to a size.
+//! Reads a form with files (`multipart/form-data`, RFC 7578) as browsers send it: whole, and up to
+//! a size.
 //!
 //! A boundary counts only as a line of its own, so a file that holds its text stays whole.
 

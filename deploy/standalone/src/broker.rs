@@ -28,15 +28,15 @@ use tokio::task::JoinHandle;
 use gate::Gate;
 use inside::InsidePassword;
 
-/// Largest packet that the broker takes: four times an event with two spectra of 800 lines (64 KiB), as in
-/// `deploy/mosquitto/mosquitto.conf`.
+/// Largest packet that the broker takes: four times an event with two spectra of 800 lines (64
+/// KiB), as in `deploy/mosquitto/mosquitto.conf`.
 const MAX_PACKET_BYTES: usize = 256 * 1024;
 
-/// Most messages that the broker keeps for an absent client: 16 MB of events of 4 KiB. The edge sends again what
-/// the broker drops beyond.
+/// Most messages that the broker keeps for an absent client: 16 MB of events of 4 KiB. The edge
+/// sends again what the broker drops beyond.
 const MAX_QUEUED_MESSAGES: usize = 4_000;
-/// Most bytes that the broker keeps for an absent client: the agent's queue and those that one certificate may
-/// have ([`rules::CLIENTS_OF_ONE`]) stay below half of the unit's memory.
+/// Most bytes that the broker keeps for an absent client: the agent's queue and those that one
+/// certificate may have ([`rules::CLIENTS_OF_ONE`]) stay below half of the unit's memory.
 const MAX_QUEUED_BYTES: usize = 48 * 1024 * 1024;
 
 /// Address of the embedded broker, and folder of its sessions.
@@ -58,8 +58,8 @@ pub(crate) enum BrokerError {
     /// Other machines can reach the address, and nothing tells who may connect. Exit 78.
     #[error(
         "the broker on {listen} could be used by every machine that reaches it: give \
-         --tls-certificate, --tls-key and --tls-ca (each client then needs a certificate), or listen \
-         on loopback (--listen 127.0.0.1:1883)"
+         --tls-certificate, --tls-key and --tls-ca (each client then needs a certificate), or \
+         listen on loopback (--listen 127.0.0.1:1883)"
     )]
     Open {
         /// The address.

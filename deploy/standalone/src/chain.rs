@@ -1,6 +1,6 @@
 //! Broker, agent and edge in one process. They start against the direction of the data, so that
-//! each part finds its receiver ready, and stop in the direction of the data. With other settings agent and
-//! edge start anew on the same broker, so that its clients notice nothing.
+//! each part finds its receiver ready, and stop in the direction of the data. With other settings
+//! agent and edge start anew on the same broker, so that its clients notice nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,8 +103,8 @@ impl Chain {
         Ok(Self { broker, agent, edge, file })
     }
 
-    /// Stops edge and agent and starts them with `new` on the same broker; with the settings of `before`
-    /// where they do not start. Returns the settings that the chain runs with.
+    /// Stops edge and agent and starts them with `new` on the same broker; with the settings of
+    /// `before` where they do not start. Returns the settings that the chain runs with.
     ///
     /// # Errors
     /// A part that had failed, or does not start with the settings of before either.
@@ -126,7 +126,8 @@ impl Chain {
             }
             Err(error) => {
                 refused = Some(format!("agent and edge do not start with it: {error:#}"));
-                tracing::error!(%error, "agent and edge do not start with the new configuration, the one of before stays");
+                tracing::error!(%error, "agent and edge do not start with the new configuration, \
+                    the one of before stays");
                 if let Some(file) = &file {
                     // a later start must not fail on what a page wrote
                     file.put_back();
@@ -163,8 +164,8 @@ impl Chain {
     ) -> anyhow::Result<(pdm_agent::service::Handle, pdm_edge::pipeline::Handle)> {
         let Programs { mut agent, mut edge } = programs;
         let address = broker.inside();
-        // the embedded broker uses plain TCP on loopback and a login of its own, so TLS and login of
-        // the files do not apply
+        // the embedded broker uses plain TCP on loopback and a login of its own, so TLS and login
+        // of the files do not apply
         let embedded = BrokerAddress { host: address.ip().to_string(), port: address.port() };
         agent.broker.addresses = vec![embedded.clone()];
         agent.broker.tls = None;

@@ -45,7 +45,8 @@ pub(crate) enum Command {
 Examples:
   pdm up --config config                 the folder with edge.toml and agent.toml
   pdm up --config /etc/pdm --listen 127.0.0.1:1883
-  pdm up --config /etc/pdm --listen 0.0.0.0:8883 --tls-certificate broker.crt --tls-key broker.key \\
+  pdm up --config /etc/pdm --listen 0.0.0.0:8883 --tls-certificate broker.crt --tls-key \
+  broker.key \\
          --tls-ca ca.crt                 other machines connect with a certificate
 
 SIGHUP makes it read both files again; agent and edge start with them on the same broker. Where \

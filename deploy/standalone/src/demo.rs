@@ -1,8 +1,8 @@
 //! `pdm demo`: the whole chain on a simulated run to failure, or on a recording.
 //!
-//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder; the
-//! reports and work orders stay, and the last lines say where.
-//! The broker listens on a free port.
+//! Databases are in a temporary folder, which is deleted afterwards unless `--keep` names a folder;
+//! the reports and work orders stay, and the last lines say where. The broker listens on a free
+//! port.
 
 mod machine;
 
@@ -96,8 +96,8 @@ pub(crate) async fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The folder of the documents, which outlives the demonstration: below the one that is kept, else one
-/// of its own in the system's folder for temporary files.
+/// The folder of the documents, which outlives the demonstration: below the one that is kept, else
+/// one of its own in the system's folder for temporary files.
 fn reports_folder(args: &Args) -> anyhow::Result<PathBuf> {
     if let Some(kept) = &args.keep {
         return Ok(kept.join("reports"));

@@ -1,5 +1,5 @@
-//! `pdm up`: the whole chain in production on one machine. SIGHUP makes it read both files again; one that is
-//! wrong leaves both as they are.
+//! `pdm up`: the whole chain in production on one machine. SIGHUP makes it read both files again;
+//! one that is wrong leaves both as they are.
 
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     loop {
         let new = tokio::select! {
             () = chain.watch(&mut view, &stop, args.exit) => break,
-            new = renewed((args, &runs_with), &file, &mut hang_up, |why| chain.refuses_configuration(&why)) => new,
+            new = renewed((args, &runs_with), &file, &mut hang_up,
+                |why| chain.refuses_configuration(&why)) => new,
         };
         (chain, runs_with) = Box::pin(chain.renew(new, runs_with)).await?;
     }
@@ -56,8 +57,8 @@ async fn chain(args: &UpArgs, settings: ChainSettings) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Waits for a SIGHUP, or for a page that wrote `agent.toml`, with two valid files. Where one is wrong, or was cut off, both are refused, and the chain goes
-/// on.
+/// Waits for a SIGHUP, or for a page that wrote `agent.toml`, with two valid files. Where one is
+/// wrong, or was cut off, both are refused, and the chain goes on.
 async fn renewed(
     (args, now): (&UpArgs, &Programs),
     file: &AgentFile,
@@ -80,11 +81,14 @@ async fn renewed(
         });
         match whole {
             Ok(programs) => {
-                tracing::info!(%config, "the configuration was read again, agent and edge start with it; [telemetry], log settings and the broker's arguments stay as they are until the program is started anew");
+                tracing::info!(%config, "the configuration was read again, agent and edge start \
+                    with it; [telemetry], log settings and the broker's arguments stay as they are \
+                    until the program is started anew");
                 return programs;
             }
             Err(error) => {
-                tracing::error!(%config, error, "the new configuration is refused, the chain goes on with the one it has");
+                tracing::error!(%config, error, "the new configuration is refused, the chain goes \
+                    on with the one it has");
                 refuse(error);
             }
         }

@@ -1,19 +1,21 @@
 //! A band-pass filter for listening: linear phase, no transform of the whole record.
 //!
-//! Invariants: the output has the length of the input and its times; a sample that is no number counts as 0.
+//! Invariants: the output has the length of the input and its times; a sample that is no number
+//! counts as 0.
 
 use std::f64::consts::{PI, TAU};
 
 use pdm_shared::units::Band;
 
-/// Taps of the filter. Chosen: the flanks are 3.1 × rate / 511 wide (155 Hz at 25.6 kHz), and three million samples
-/// take about a second.
+/// Taps of the filter. Chosen: the flanks are 3.1 × rate / 511 wide (155 Hz at 25.6 kHz), and three
+/// million samples take about a second.
 const TAPS: usize = 511;
 
 /// The samples of a band.
 ///
-/// **Input** samples at `rate_hz`; a band, cut to 0…Nyquist. **Output** as many samples in the same unit, delayed
-/// by nothing. Windowed sinc with a Hamming taper: 6 dB down at the band's ends, 53 dB beyond its flanks.
+/// **Input** samples at `rate_hz`; a band, cut to 0…Nyquist. **Output** as many samples in the same
+/// unit, delayed by nothing. Windowed sinc with a Hamming taper: 6 dB down at the band's ends, 53
+/// dB beyond its flanks.
 ///
 /// **Source** Oppenheim & Schafer 2010, *Discrete-Time Signal Processing*, section 7.5.
 #[must_use]

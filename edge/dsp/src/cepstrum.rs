@@ -1,5 +1,5 @@
-//! Cepstrum pre-whitening: deterministic lines and resonances set to equal magnitude; and the real cepstrum, in which
-//! people look for families of equally spaced lines.
+//! Cepstrum pre-whitening: deterministic lines and resonances set to equal magnitude; and the real
+//! cepstrum, in which people look for families of equally spaced lines.
 //!
 //! Discrete shaft and gear lines, which dominate an acceleration spectrum, lose their weight; what
 //! is left to the envelope is phase: impulses stand out wherever in frequency they ring.
@@ -23,14 +23,15 @@ fn unit(k: usize, line: Complex64) -> Complex64 {
     if k == 0 || size <= 0.0 || !size.is_finite() { Complex64::new(0.0, 0.0) } else { line / size }
 }
 
-/// Lines below this share of the largest are taken to have it, so that the logarithm of a line of 0 is finite
-/// (chosen: −240 dB, below the rounding of 64-bit numbers).
+/// Lines below this share of the largest are taken to have it, so that the logarithm of a line of 0
+/// is finite (chosen: −240 dB, below the rounding of 64-bit numbers).
 const LEAST_LINE: f64 = 1e-12;
 
 /// The real cepstrum: the inverse transform of the logarithm of the magnitudes.
 ///
-/// **Input** the record's lines. **Output** `samples / 2 + 1` values at the quefrencies `0, 1 / rate_hz, …`; an echo
-/// of the share `a` after `d` seconds stands at `d` with `a / 2`. Empty for a record without a line.
+/// **Input** the record's lines. **Output** `samples / 2 + 1` values at the quefrencies `0, 1 /
+/// rate_hz, …`; an echo of the share `a` after `d` seconds stands at `d` with `a / 2`. Empty for a
+/// record without a line.
 ///
 /// **Source** Randall 2017, doi:10.1016/j.ymssp.2016.12.026, eq. 2.
 #[must_use]
@@ -55,7 +56,8 @@ pub fn real_cepstrum(record: &RecordLines, transforms: &mut Transforms) -> Vec<f
 mod tests {
     use super::*;
 
-    /// `ln|1 + a e^(−jωd)| = a cos ωd − a²/2 cos 2ωd + …`: half of `a` at `d`, a quarter of `−a²` at `2d`.
+    /// `ln|1 + a e^(−jωd)| = a cos ωd − a²/2 cos 2ωd + …`: half of `a` at `d`, a quarter of `−a²`
+    /// at `2d`.
     #[test]
     fn an_echo_stands_in_the_cepstrum_at_its_delay() {
         let mut noise = 1_u32;

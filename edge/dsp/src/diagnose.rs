@@ -4,8 +4,9 @@
 //! the record as it is and with its steady lines clipped ([`spectra`]) → the comb level of each
 //! defect order against unrelated ones ([`comb`]) → four figures for each part ([`figures`]) → one
 //! fitted rule ([`rule`], constants in [`fitted`]); beside it what turns with the cage ([`views`],
-//! [`cage`], [`spin`]) → one verdict with a calibrated confidence ([`verdict`]) → what else explains
-//! lines without a name ([`foreign`]) → the evidence that a person is shown ([`evidence`]).
+//! [`cage`], [`spin`]) → one verdict with a calibrated confidence ([`verdict`]) → what else
+//! explains lines without a name ([`foreign`]) → the evidence that a person is shown
+//! ([`evidence`]).
 //!
 //! Invariants: a fault is named only if its lines stand out where unrelated orders do not; a name
 //! never comes with less confidence than [`verdict::NAMING_CONFIDENCE`]; without a name
@@ -67,8 +68,9 @@ pub struct Request {
     pub envelope_band: Option<Band>,
 }
 
-/// Speed tolerance where nothing is configured: the slip of a small induction motor whose synchronous
-/// speed was typed in is 3 %. A wider one declares the speed uncertain, see [`speed::tried`].
+/// Speed tolerance where nothing is configured: the slip of a small induction motor whose
+/// synchronous speed was typed in is 3 %. A wider one declares the speed uncertain, see
+/// [`speed::tried`].
 pub const DEFAULT_SPEED_TOLERANCE: f64 = 0.05;
 
 /// Order tolerance where nothing is configured.
@@ -246,13 +248,13 @@ pub struct Findings {
     pub new_comb_db: Option<f64>,
     /// Damage is seen, its part is open: the part that leads and the one after it.
     pub damaged: Option<(Fault, Fault)>,
-    /// The order of lines that no part of the bearing has, where they stand as a named part's would:
-    /// of another bearing than the configured one, perhaps.
+    /// The order of lines that no part of the bearing has, where they stand as a named part's
+    /// would: of another bearing than the configured one, perhaps.
     pub stranger: Option<f64>,
     /// Why a fault can neither be named nor excluded.
     pub undetermined: Option<Undetermined>,
-    /// Elements whose lines stood already while the baseline was learnt, with the level of their comb above
-    /// unrelated ones, dB; empty without a past.
+    /// Elements whose lines stood already while the baseline was learnt, with the level of their
+    /// comb above unrelated ones, dB; empty without a past.
     pub stood: Vec<(Fault, f64)>,
     /// Spectrum of the squared envelope in that band, (m/s²)².
     pub envelope_spectrum: Spectrum,
@@ -325,7 +327,8 @@ pub struct Taught {
     pub speed_ratio: Option<f64>,
 }
 
-/// Returns what a sound record teaches: its past, and its speed where that is another than the stated one.
+/// Returns what a sound record teaches: its past, and its speed where that is another than the
+/// stated one.
 ///
 /// The whole record is asked first, then the mean of its windows. **Input** as [`past_of`].
 ///
@@ -379,11 +382,12 @@ pub fn diagnose(accel_m_s2: &[f64], request: &Request) -> Result<Findings, Diagn
     Ok(diagnose_against(accel_m_s2, request, Against::Nothing)?.0)
 }
 
-/// [`diagnose()`] against what stood at the measuring point while its baseline was learnt, or to learn that.
+/// [`diagnose()`] against what stood at the measuring point while its baseline was learnt, or to
+/// learn that.
 ///
-/// **Input** as [`diagnose()`]; a past was learnt at the same point with the same rate, and a like speed.
-/// **Output** the verdict, and for [`Against::Learning`] what this record shows. Without a past the verdict
-/// is that of [`diagnose()`].
+/// **Input** as [`diagnose()`]; a past was learnt at the same point with the same rate, and a like
+/// speed. **Output** the verdict, and for [`Against::Learning`] what this record shows. Without a
+/// past the verdict is that of [`diagnose()`].
 ///
 /// # Errors
 /// As [`diagnose()`].

@@ -1,9 +1,9 @@
 //! Signal science of rolling bearings: pure functions of samples, no clock, no files, no runtime.
 //!
-//! Samples in m/s² come in; statistics of the waveform ([`mod@time_domain`]), velocity ([`integrate`])
-//! and the verdict on the four defect frequencies ([`mod@diagnose`], thorough; [`fast`], for every
-//! window of a stream) go out. Invariants: the same samples give the same figures on every run; no
-//! input panics; no figure is NaN.
+//! Samples in m/s² come in; statistics of the waveform ([`mod@time_domain`]), velocity
+//! ([`integrate`]) and the verdict on the four defect frequencies ([`mod@diagnose`], thorough;
+//! [`fast`], for every window of a stream) go out. Invariants: the same samples give the same
+//! figures on every run; no input panics; no figure is NaN.
 //!
 //! # Start
 //! A bearing's geometry, the sampling rate and the shaft speed make a [`Request`]; [`diagnose()`]
@@ -43,8 +43,8 @@
 //! # }
 //! ```
 //!
-//! Quantities whose mix-up would give a wrong verdict are types of [`units`]; bulk samples are slices
-//! with the unit in their name.
+//! Quantities whose mix-up would give a wrong verdict are types of [`units`]; bulk samples are
+//! slices with the unit in their name.
 
 pub mod band;
 pub mod band_pass;

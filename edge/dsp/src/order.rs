@@ -1,12 +1,12 @@
-//! Angular resampling: from samples equally spaced in time to samples equally spaced in shaft angle,
-//! so that a bearing's lines stay sharp while the speed changes.
+//! Angular resampling: from samples equally spaced in time to samples equally spaced in shaft
+//! angle, so that a bearing's lines stay sharp while the speed changes.
 //!
 //! The angle comes from a tachometer ([`ShaftAngle::from_pulses`]), from a speed that is known over
-//! time ([`ShaftAngle::from_speed`]) or from the record itself ([`ShaftAngle::from_vibration`]). The
-//! resampled record has a whole number of samples a turn: read "samples per turn" as its rate and
-//! orders as its frequencies; or, by [`ShaftAngle::at_constant_speed`], it is what the sensor would
-//! have seen at the mean speed. Invariants: the angle never falls; nothing is extrapolated but the
-//! part of a turn at each end of a record ([`ShaftAngle::covering`]).
+//! time ([`ShaftAngle::from_speed`]) or from the record itself ([`ShaftAngle::from_vibration`]).
+//! The resampled record has a whole number of samples a turn: read "samples per turn" as its rate
+//! and orders as its frequencies; or, by [`ShaftAngle::at_constant_speed`], it is what the sensor
+//! would have seen at the mean speed. Invariants: the angle never falls; nothing is extrapolated
+//! but the part of a turn at each end of a record ([`ShaftAngle::covering`]).
 
 use crate::spectrum::amplitude_spectrum;
 use crate::transform::{Complex64, Transforms};
@@ -56,9 +56,10 @@ impl ShaftAngle {
     /// Computes the track from the pulses of a tachometer channel, one (or `pulses_per_turn`) a
     /// turn.
     ///
-    /// **Input** the channel's samples at `rate_hz`; pulses are rising passages of the middle between
-    /// the channel's 2 % and 98 % quantiles, placed between samples by a straight line. A passage
-    /// counts only after the signal fell below a quarter of the swing: ringing makes no pulses.
+    /// **Input** the channel's samples at `rate_hz`; pulses are rising passages of the middle
+    /// between the channel's 2 % and 98 % quantiles, placed between samples by a straight line. A
+    /// passage counts only after the signal fell below a quarter of the swing: ringing makes no
+    /// pulses.
     ///
     /// # Errors
     /// [`OrderError::TooFewPulses`].
@@ -147,8 +148,8 @@ impl ShaftAngle {
         Self { points: self.points.iter().map(|(t, turns)| (*t, turns * ratio)).collect() }
     }
 
-    /// The angle from time 0 to `duration_s`: before the first and after the last point the shaft is
-    /// taken to turn as in the interval beside it.
+    /// The angle from time 0 to `duration_s`: before the first and after the last point the shaft
+    /// is taken to turn as in the interval beside it.
     #[must_use]
     pub fn covering(&self, duration_s: f64) -> Self {
         let mut points = self.points.clone();
@@ -232,9 +233,9 @@ impl ShaftAngle {
 
     /// The record at `samples_per_turn` equally spaced angles.
     ///
-    /// **Input** samples at `rate_hz`, the first at time 0. **Output** samples in the same unit; only
-    /// the angles that lie within the record. Between samples a cubic through four neighbours is
-    /// taken: keep the highest order of interest below a quarter of the rate.
+    /// **Input** samples at `rate_hz`, the first at time 0. **Output** samples in the same unit;
+    /// only the angles that lie within the record. Between samples a cubic through four neighbours
+    /// is taken: keep the highest order of interest below a quarter of the rate.
     ///
     /// **Source** Fyfe & Munck 1997; Catmull–Rom cubic.
     pub fn resample(&self, samples: &[f64], rate_hz: f64, samples_per_turn: u32) -> Vec<f64> {
@@ -321,7 +322,8 @@ fn line_near(
     Some((peak as f64 + shift.clamp(-0.5, 0.5)) * spectrum.df_hz)
 }
 
-/// Gaps filled by the last value before, those at the begin by the first one; `None` if all are gaps.
+/// Gaps filled by the last value before, those at the begin by the first one; `None` if all are
+/// gaps.
 fn filled(found: &[Option<f64>]) -> Option<Vec<f64>> {
     let mut last = found.iter().flatten().next().copied()?;
     Some(

@@ -1,4 +1,5 @@
-//! Statistics that a few wild values cannot move: median, MAD, running median, Theil–Sen, Mann–Kendall.
+//! Statistics that a few wild values cannot move: median, MAD, running median, Theil–Sen,
+//! Mann–Kendall.
 //!
 //! Used by the spectra's local floors, and by whoever follows a level over time. Invariants: no
 //! function panics on any input; values that are not finite are left out, so no result is NaN.

@@ -1,6 +1,7 @@
 //! Tapers: the weights a stretch of samples gets before its transform.
 //!
-//! Invariants: periodic (DFT-even) form, so that equal tapers overlapping by half add to a constant.
+//! Invariants: periodic (DFT-even) form, so that equal tapers overlapping by half add to a
+//! constant.
 
 use std::f64::consts::TAU;
 

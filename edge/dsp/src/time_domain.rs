@@ -1,7 +1,7 @@
 //! Statistics of the waveform.
 //!
-//! Stands after whoever has checked that the samples are numbers. Invariants: the mean is removed first; every figure is finite; scale changes only the three levels, never the shape
-//! figures.
+//! Stands after whoever has checked that the samples are numbers. Invariants: the mean is removed
+//! first; every figure is finite; scale changes only the three levels, never the shape figures.
 
 /// Statistics of an acceleration waveform without its mean.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,8 @@
 //! Fourier transforms of the thorough path, in `f64`, planned once for each run of equal lengths.
 //!
-//! Wraps `realfft`/`rustfft`. A look at a record takes dozens of lengths, one after the other, and a
-//! plan is as large as what it transforms: so the last plan of either direction is kept and no other.
-//! Invariants: forward transforms are not scaled; lengths are whatever the caller gives,
+//! Wraps `realfft`/`rustfft`. A look at a record takes dozens of lengths, one after the other, and
+//! a plan is as large as what it transforms: so the last plan of either direction is kept and no
+//! other. Invariants: forward transforms are not scaled; lengths are whatever the caller gives,
 //! [`fast_length_at_most`] and [`fast_length_at_least`] find good ones.
 
 use std::sync::Arc;
@@ -81,8 +81,8 @@ impl Transforms {
 
     /// Samples at a lower rate: what lies above its half is cut off.
     ///
-    /// **Input** samples at `rate_hz`. **Output** samples at the rate that is nearest to `to_hz` and fits the
-    /// record's length; the samples as they are where that is no lower.
+    /// **Input** samples at `rate_hz`. **Output** samples at the rate that is nearest to `to_hz`
+    /// and fits the record's length; the samples as they are where that is no lower.
     pub fn at_lower_rate(&mut self, samples: &[f64], rate_hz: f64, to_hz: f64) -> Vec<f64> {
         let n = fast_length_at_most(samples.len());
         let m = (n as f64 * to_hz / rate_hz).round().max(0.0) as usize;

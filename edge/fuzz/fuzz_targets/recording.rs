@@ -15,14 +15,13 @@ fuzz_target!(|data: &[u8]| {
     let name = Path::new(names[usize::from(choice) % names.len()]);
     let variables = [None, Some("0"), Some("1,2"), Some("acc")];
     let variable = variables[usize::from(choice) / names.len() % variables.len()];
-    let options =
-        RecordingOptions {
-            sample_rate: SampleRate::new(1000.0).ok(),
-            calibrations: Calibration::new(AccelUnit::G, 1.0, 0.0).into_iter().collect(),
-            prefer: Some(Preferred::Option),
-            variable: variable.map(str::to_owned),
-            ..Default::default()
-        };
+    let options = RecordingOptions {
+        sample_rate: SampleRate::new(1000.0).ok(),
+        calibrations: Calibration::new(AccelUnit::G, 1.0, 0.0).into_iter().collect(),
+        prefer: Some(Preferred::Option),
+        variable: variable.map(str::to_owned),
+        ..Default::default()
+    };
     if let Ok(mut source) = open_content(name, content.to_vec(), &options) {
         while let Ok(Some(_)) = source.next_block() {}
     }

@@ -1,4 +1,5 @@
-//! Any messages of a Sparkplug node: none makes the decoder panic, and every block has both channels.
+//! Any messages of a Sparkplug node: none makes the decoder panic, and every block has both
+//! channels.
 //!
 //! A byte chooses the kind of each message and two its length.
 #![no_main]

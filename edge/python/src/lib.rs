@@ -1,10 +1,10 @@
 //! The compiled half of the Python package `pdm-bearings`: the module `pdm_bearings._core`.
 //!
 //! Stands between Python and the gateway's own code: its readers, its judgement of a recording
-//! ([`pdm_edge::analysis`]), its monitor and its signal science. What comes in are numbers, what goes
-//! out are numbers as bytes and events as JSON; names, defaults and tables are made in Python
-//! (`python/pdm_bearings`). Invariants: Python's lock is released while anything is computed or read;
-//! no input panics; every error is an exception of `pdm_bearings.errors`.
+//! ([`pdm_edge::analysis`]), its monitor and its signal science. What comes in are numbers, what
+//! goes out are numbers as bytes and events as JSON; names, defaults and tables are made in Python
+//! (`python/pdm_bearings`). Invariants: Python's lock is released while anything is computed or
+//! read; no input panics; every error is an exception of `pdm_bearings.errors`.
 
 use pyo3::prelude::*;
 

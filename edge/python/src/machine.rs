@@ -40,8 +40,8 @@ pub(crate) fn machine(given: MachineGiven) -> PyResult<Machine> {
     })
 }
 
-/// The estimate that these orders are, if they are those of an entry of the catalogue whose orders are
-/// estimated: orders come here by value, from [`orders_of_name`] too.
+/// The estimate that these orders are, if they are those of an entry of the catalogue whose orders
+/// are estimated: orders come here by value, from [`orders_of_name`] too.
 fn estimate(orders: Orders) -> Option<Estimate> {
     let catalogue = Catalogue::built_in();
     let entry = catalogue.bearings().iter().find(|entry| numbers(&entry.orders) == orders)?;

@@ -76,8 +76,8 @@ impl PointMonitor {
         if (is_hz / was_hz - 1.0).abs() > 1e-9 {
             let name = &samples.name;
             let text = format!(
-                "{name}: rate {is_hz} Hz, those before {was_hz} Hz: a monitor has one rate, because \
-                 levels at two rates do not compare"
+                "{name}: rate {is_hz} Hz, those before {was_hz} Hz: a monitor has one rate, \
+                 because levels at two rates do not compare"
             );
             return Err(input(text));
         }

@@ -20,8 +20,8 @@ pub(crate) enum AngleFrom<'py> {
     Pulses(usize, u32),
     /// Shaft frequencies (Hz) as bytes, at equal steps (s).
     Speeds(Bound<'py, PyBytes>, f64),
-    /// The record's own shaft line: nominal shaft frequency (Hz), tolerance (ratio), and a word that tells
-    /// this source from the others.
+    /// The record's own shaft line: nominal shaft frequency (Hz), tolerance (ratio), and a word
+    /// that tells this source from the others.
     Vibration(f64, f64, String),
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn order_track<'py>(
     let turns = angle.turns();
     if turns * f64::from(samples_per_turn) > MOST_SAMPLES {
         let text = format!(
-            "{turns:.0} shaft turns of {samples_per_turn} samples are more than {MOST_SAMPLES} samples: is \
-             the speed in 1/min?"
+            "{turns:.0} shaft turns of {samples_per_turn} samples are more than {MOST_SAMPLES} \
+             samples: is the speed in 1/min?"
         );
         return Err(input(text));
     }

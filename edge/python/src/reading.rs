@@ -64,8 +64,8 @@ impl FileOptions {
     }
 }
 
-/// Refuses counts of a converter without a scale. To the readers a unit says what a count is; here every
-/// call states a unit, so that it says nothing of counts.
+/// Refuses counts of a converter without a scale. To the readers a unit says what a count is; here
+/// every call states a unit, so that it says nothing of counts.
 fn refuse_counts(paths: &[PathBuf], options: &RecordingOptions) -> Result<(), SourceError> {
     if options.calibrations.iter().any(Calibration::states_scale) {
         return Ok(());
@@ -133,7 +133,8 @@ pub(crate) fn read_sequence(
     Ok(blocks.map_err(|e| reading(&e))?.into_iter().enumerate().map(named).collect())
 }
 
-/// What `analyze` says of a recording that neither its file nor a person dates; a test holds both together.
+/// What `analyze` says of a recording that neither its file nor a person dates; a test holds both
+/// together.
 const LAST_CHANGE: &str = "dated by the file's last change";
 
 /// Channels, their rate, the time of their first sample.
@@ -166,7 +167,8 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Time of the last write to the file: of the times that a file has, the nearest to the measurement.
+/// Time of the last write to the file: of the times that a file has, the nearest to the
+/// measurement.
 fn written_at(path: &Path) -> Timestamp {
     let written = std::fs::metadata(path).and_then(|metadata| metadata.modified());
     written.ok().and_then(|at| Timestamp::of(at.into())).unwrap_or(Timestamp::EPOCH)

@@ -35,8 +35,8 @@ pub(crate) fn spectrum<'py>(
 /// Distance of the lines, amplitudes, and the band.
 type OfBand<'py> = (Lines<'py>, (f64, f64));
 
-/// Spectrum of the squared envelope in a band, (m/s²)². The most impulsive band of the kurtogram where
-/// `levels` and a least width are given.
+/// Spectrum of the squared envelope in a band, (m/s²)². The most impulsive band of the kurtogram
+/// where `levels` and a least width are given.
 #[pyfunction]
 pub(crate) fn envelope_spectrum<'py>(
     py: Python<'py>,

@@ -82,8 +82,8 @@ fn envelope_rms_g(read: &ReadChannel, band: Band) -> f64 {
 /// Orders of no bearing: none is near one of the six shaft lines that the search compares.
 const NO_PART: Orders = (7.5, 10.5, 6.7, 0.4);
 
-/// Shaft speed (1/min) by the comb of shaft lines within a tolerance (ratio) of the nominal one, and
-/// whether the recording shows one; else the nominal speed.
+/// Shaft speed (1/min) by the comb of shaft lines within a tolerance (ratio) of the nominal one,
+/// and whether the recording shows one; else the nominal speed.
 #[pyfunction]
 pub(crate) fn searched_speed(
     py: Python<'_>,

@@ -1,7 +1,7 @@
 //! A stretch of one point's samples in memory: 24-bit counts, coded without loss.
 //!
-//! Invariant: [`Chunk::samples`] gives back what was put in, by the rule of [`Grid`]; a sample that is no
-//! number by it is NaN.
+//! Invariant: [`Chunk::samples`] gives back what was put in, by the rule of [`Grid`]; a sample that
+//! is no number by it is NaN.
 
 use pdm_shared::time::Timestamp;
 
@@ -17,7 +17,8 @@ pub(super) struct Origin {
     pub(super) started_at: Timestamp,
     /// Samples per second.
     pub(super) rate_hz: f64,
-    /// The rate that the sender itself states, where it does: it holds while the measured one is still sought.
+    /// The rate that the sender itself states, where it does: it holds while the measured one is
+    /// still sought.
     pub(super) stated_hz: Option<f64>,
     /// Samples were lost before it, or it is a snapshot of its own.
     pub(super) is_after_gap: bool,
@@ -34,7 +35,8 @@ pub(super) struct Chunk {
     code: Box<[u8]>,
 }
 
-/// Rates further apart than this ratio are of two recordings; the measured rate of one stream moves less.
+/// Rates further apart than this ratio are of two recordings; the measured rate of one stream moves
+/// less.
 const SAME_RATE: f64 = 0.01;
 
 impl Origin {

@@ -1,7 +1,7 @@
 //! The requests of an upload: HTTP/1.1 over TCP or TLS, one connection a request.
 //!
-//! A small client in place of one with everything: a gateway sends one kind of request to one address. The server's
-//! certificate is always verified, by the authorities of the configuration.
+//! A small client in place of one with everything: a gateway sends one kind of request to one
+//! address. The server's certificate is always verified, by the authorities of the configuration.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The document of a capture, from what was taken out of the ring and what the trigger's event says.
+//! The document of a capture, from what was taken out of the ring and what the trigger's event
+//! says.
 
 use pdm_shared::capture::{
     CAPTURE_SCHEMA, CaptureBearing, CaptureDocument, CaptureFile, CaptureSensor, CaptureSpeed,

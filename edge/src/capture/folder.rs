@@ -1,12 +1,12 @@
 //! The captures on disk: a WAV file and its document of the same name, in one folder.
 //!
-//! Both are written under temporary names and synced, then renamed, the WAV file first; the folder is
-//! synced. So a capture whose document stands is whole. What a kill left behind is put right at the start:
-//! a document that lacks only its name gets it, anything else unfinished is removed.
+//! Both are written under temporary names and synced, then renamed, the WAV file first; the folder
+//! is synced. So a capture whose document stands is whole. What a kill left behind is put right at
+//! the start: a document that lacks only its name gets it, anything else unfinished is removed.
 //!
-//! Invariants: the folder holds at most its bound of bytes; the oldest captures are removed for a new one, at the
-//! bound and where the disk is full before it, never one that [`Kept`] names: those of an alarm that stands, and the
-//! first and the newest reference of a point.
+//! Invariants: the folder holds at most its bound of bytes; the oldest captures are removed for a
+//! new one, at the bound and where the disk is full before it, never one that [`Kept`] names: those
+//! of an alarm that stands, and the first and the newest reference of a point.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,7 +37,8 @@ pub enum CaptureError {
     },
     /// Even without every capture that may be removed there is no room.
     #[error(
-        "no room for {needed} bytes: {kept} of {most} bytes are captures of standing alarms and references"
+        "no room for {needed} bytes: {kept} of {most} bytes are captures of standing alarms and \
+         references"
     )]
     NoRoom {
         /// Bytes of the new capture.
@@ -189,8 +190,8 @@ impl Folder {
         self.captures.iter().map(StoredCapture::bytes).fold(0, u64::saturating_add)
     }
 
-    /// Writes a capture; removes the oldest that may go where there is no room. Completes the document's
-    /// `file`.
+    /// Writes a capture; removes the oldest that may go where there is no room. Completes the
+    /// document's `file`.
     pub(super) fn save(
         &mut self,
         mut document: CaptureDocument,
@@ -222,8 +223,8 @@ impl Folder {
         Ok(stored)
     }
 
-    /// Writes both files and completes the document's `file`; returns the document's path. What is not whole is
-    /// removed.
+    /// Writes both files and completes the document's `file`; returns the document's path. What is
+    /// not whole is removed.
     fn write(
         &self,
         document: &mut CaptureDocument,
@@ -244,7 +245,8 @@ impl Folder {
             .and_then(|()| File::open(&self.path)?.sync_all());
         if let Err(error) = written {
             for left in [&wav_tmp, &json_tmp, &json, &wav] {
-                // what is not there needs no removal, and a disk that fails is told by the error itself
+                // what is not there needs no removal, and a disk that fails is told by the error
+                // itself
                 let _gone = fs::remove_file(left);
             }
             return Err(disk(&wav)(error));

@@ -1,13 +1,14 @@
 //! The grid of numbers on which the samples of a stretch lie, so that 24 bits hold them.
 //!
-//! A converter's counts become m/s² by a factor, so they lie on a grid whose step is one count. The step
-//! is found from the numbers themselves, since a sender may state another factor than the configuration,
-//! and every sample is then checked against it. Invariant: with [`Grid::is_exact`] each sample is
-//! `origin + count × step` within 2⁻²⁰ of a step, so the source's own count is kept. Numbers that lie on
-//! no grid of 24 bits (a source of floating-point numbers) are rounded to a step that is the power of two
-//! which brings the largest magnitude of the stretch to 23 bits: each is within half a step, at most 2⁻²⁴
-//! of that magnitude (−144 dB). Numbers that no sensor gives ([`WILD_M_S2`], [`FILL_FROM`]) are no numbers
-//! here: one of them would make the step so wide that all others of the stretch were 0.
+//! A converter's counts become m/s² by a factor, so they lie on a grid whose step is one count. The
+//! step is found from the numbers themselves, since a sender may state another factor than the
+//! configuration, and every sample is then checked against it. Invariant: with [`Grid::is_exact`]
+//! each sample is `origin + count × step` within 2⁻²⁰ of a step, so the source's own count is kept.
+//! Numbers that lie on no grid of 24 bits (a source of floating-point numbers) are rounded to a
+//! step that is the power of two which brings the largest magnitude of the stretch to 23 bits: each
+//! is within half a step, at most 2⁻²⁴ of that magnitude (−144 dB). Numbers that no sensor gives
+//! ([`WILD_M_S2`], [`FILL_FROM`]) are no numbers here: one of them would make the step so wide that
+//! all others of the stretch were 0.
 
 use crate::tabular::sentinel::FILL_FROM;
 
@@ -119,8 +120,8 @@ fn common(mut samples: Vec<f64>) -> Option<Grid> {
     Some(Grid { step, origin, is_exact: true, most: FILL_FROM })
 }
 
-/// The common divisor of the differences between neighbours; `None` where it is smaller than 24 bits
-/// resolve. What is smaller than that is the rounding of the numbers, not a remainder.
+/// The common divisor of the differences between neighbours; `None` where it is smaller than 24
+/// bits resolve. What is smaller than that is the rounding of the numbers, not a remainder.
 fn common_step(sorted: &[f64]) -> Option<f64> {
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let mut apart: Vec<f64> = sorted.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -136,8 +137,9 @@ fn common_step(sorted: &[f64]) -> Option<f64> {
     (step > 2.0 * tolerance).then_some(step)
 }
 
-/// Euclid's algorithm. The whole numbers that it finds on its way say how many steps the larger number has, so
-/// the step comes from that number itself and not from remainders of remainders, whose rounding grows.
+/// Euclid's algorithm. The whole numbers that it finds on its way say how many steps the larger
+/// number has, so the step comes from that number itself and not from remainders of remainders,
+/// whose rounding grows.
 fn divisor(larger: f64, smaller: f64, tolerance: f64) -> f64 {
     let (mut a, mut b) = (larger, smaller);
     // how often `smaller` is in each of them
@@ -153,7 +155,8 @@ fn divisor(larger: f64, smaller: f64, tolerance: f64) -> f64 {
     if of_b == 0.0 { a } else { larger / of_b.abs() }
 }
 
-/// The step, from ever longer differences: the relative error of the shortest one grows with its count.
+/// The step, from ever longer differences: the relative error of the shortest one grows with its
+/// count.
 fn refined(sorted: &[f64], mut step: f64) -> f64 {
     let first = sorted[0];
     for most in [4096.0, 262_144.0, f64::INFINITY] {
@@ -216,8 +219,8 @@ mod tests {
         }
     }
 
-    /// Marks for no value among floating-point samples, as historians, NetCDF and serial loggers write them, leave
-    /// their neighbours as they were and are no numbers.
+    /// Marks for no value among floating-point samples, as historians, NetCDF and serial loggers
+    /// write them, leave their neighbours as they were and are no numbers.
     #[test]
     fn a_number_that_no_sensor_gives_leaves_its_neighbours() {
         for wild in [1e30, -1e30, 9.969_21e36, f64::from(f32::MAX), 4.3e9, -99_999_999.0, 1e6] {
@@ -252,7 +255,8 @@ mod tests {
         assert!(other.is_exact && (other.step - 0.3).abs() < 1e-9, "{other:?}");
     }
 
-    /// Three counts that are far apart, with an offset: their step is a hundred-millionth of their span.
+    /// Three counts that are far apart, with an offset: their step is a hundred-millionth of their
+    /// span.
     #[test]
     fn the_step_of_few_samples_far_apart_is_found() {
         let samples =

@@ -1,14 +1,14 @@
 //! The queue between the threads that measure and the one that captures, bounded in bytes.
 //!
-//! A live source never waits for captures: what finds no room is dropped and counted, and the samples
-//! are a gap in the ring. A recording waits, as it does for its measuring.
+//! A live source never waits for captures: what finds no room is dropped and counted, and the
+//! samples are a gap in the ring. A recording waits, as it does for its measuring.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Bytes of samples that may wait: two and a half seconds of 8 channels at 25.6 kHz. Writing a capture of
-/// a minute to flash takes less.
+/// Bytes of samples that may wait: two and a half seconds of 8 channels at 25.6 kHz. Writing a
+/// capture of a minute to flash takes less.
 const MOST_BYTES: usize = 4 << 20;
 /// Messages that may wait beside: a window of each point of a large gateway, several times.
 const MOST_MESSAGES: usize = 4096;

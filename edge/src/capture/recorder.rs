@@ -1,7 +1,8 @@
 //! The thread that keeps the rings and writes captures.
 //!
-//! One for all sources. Whatever goes wrong here (a full disk, a folder that is gone, a storm of triggers)
-//! is told and ends nothing: events do not depend on captures. Two triggers in one stretch are one capture.
+//! One for all sources. Whatever goes wrong here (a full disk, a folder that is gone, a storm of
+//! triggers) is told and ends nothing: events do not depend on captures. Two triggers in one
+//! stretch are one capture.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,8 +34,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const FIGURES: Duration = Duration::from_secs(5);
 /// A live source that delivers in blocks is this much behind, at most.
 const BEHIND: Duration = Duration::from_secs(5);
-/// Time after which a disk that took no capture is tried again. Chosen: a person makes room in minutes, and a flash
-/// that is full is not written in vain more than once a minute for a point.
+/// Time after which a disk that took no capture is tried again. Chosen: a person makes room in
+/// minutes, and a flash that is full is not written in vain more than once a minute for a point.
 const DISK_PAUSE: Duration = Duration::from_mins(1);
 
 /// A message of the measuring threads or of the listener.
@@ -230,7 +231,8 @@ impl Recorder {
         }
     }
 
-    /// Whether the standing alarm of a point has no capture of its own, and there is room for one now.
+    /// Whether the standing alarm of a point has no capture of its own, and there is room for one
+    /// now.
     fn is_owed_and_has_room(&mut self, at: usize) -> bool {
         let (most, now) = (self.settings.per_hour, Instant::now());
         let Some(state) = self.points.get_mut(at) else { return false };
@@ -349,7 +351,8 @@ impl Recorder {
         }
     }
 
-    /// Writes one capture that has all its samples, or has waited long enough for them; false if none is due.
+    /// Writes one capture that has all its samples, or has waited long enough for them; false if
+    /// none is due.
     fn finish_one_due(&mut self) -> bool {
         let is_due = |state: &PointState| {
             state.pending.as_ref().is_some_and(|pending| {
@@ -418,8 +421,8 @@ impl Recorder {
         state.hour.is_told = true;
         let text = match why {
             Refused::Storm => format!(
-                "triggers of {bearing} make no waveform until the hour is over: its captures are used up \
-                 (per_hour = {per_hour}, the last of which is for an alarm)"
+                "triggers of {bearing} make no waveform until the hour is over: its captures are \
+                 used up (per_hour = {per_hour}, the last of which is for an alarm)"
             ),
             Refused::Gone => {
                 format!("a waveform of {bearing} had left the memory before it could be written")

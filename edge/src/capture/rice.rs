@@ -1,17 +1,18 @@
 //! Lossless coding of 24-bit counts in memory, as FLAC codes a channel.
 //!
-//! Fixed polynomial predictors of order 0 to 4 and partitioned Rice codes with parameters of 5 bits (RFC
-//! 9639, 9.2.5 and 9.2.7), without FLAC's headers, which nobody would read here. The crates that were
-//! weighed are in `docs/build.md`: the encoder at hand has no parameters above 14, so it makes five bytes of
-//! a sample of a loud 24-bit sensor.
+//! Fixed polynomial predictors of order 0 to 4 and partitioned Rice codes with parameters of 5 bits
+//! (RFC 9639, 9.2.5 and 9.2.7), without FLAC's headers, which nobody would read here. The crates
+//! that were weighed are in `docs/build.md`: the encoder at hand has no parameters above 14, so it
+//! makes five bytes of a sample of a loud 24-bit sensor.
 //!
-//! Form, bits from the highest: a frame of up to 4,096 counts = order (3 bits), the first `order` counts
-//! (24 bits each), then partitions of up to 256 residuals = parameter (5 bits) and residuals, each zigzag:
-//! `u >> parameter` zeros, a one, the lowest `parameter` bits; parameter 31: each in 29 bits.
+//! Form, bits from the highest: a frame of up to 4,096 counts = order (3 bits), the first `order`
+//! counts (24 bits each), then partitions of up to 256 residuals = parameter (5 bits) and
+//! residuals, each zigzag: `u >> parameter` zeros, a one, the lowest `parameter` bits; parameter
+//! 31: each in 29 bits.
 //!
-//! Invariants: [`decoded`] gives back what [`encoded`] got, for counts of at most 24 bits with sign; a code
-//! is at most 29 bits a count and 8 bits a partition longer than nothing, whatever the counts are; damaged
-//! bytes give `None` or other counts, never a panic.
+//! Invariants: [`decoded`] gives back what [`encoded`] got, for counts of at most 24 bits with
+//! sign; a code is at most 29 bits a count and 8 bits a partition longer than nothing, whatever the
+//! counts are; damaged bytes give `None` or other counts, never a panic.
 
 const FRAME: usize = 4096;
 const PARTITION: usize = 256;

@@ -1,8 +1,8 @@
 //! The newest samples of one point, in memory within a budget of bytes.
 //!
 //! Samples are numbered over all that the point had, so a stretch is found whatever the clock does.
-//! Invariants: the oldest stretch leaves first; the memory of full stretches never exceeds the budget;
-//! numbers that are missing are a gap.
+//! Invariants: the oldest stretch leaves first; the memory of full stretches never exceeds the
+//! budget; numbers that are missing are a gap.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use pdm_shared::time::Timestamp;
 use super::chunk::{Chunk, Origin};
 use super::grid::Grid;
 
-/// Samples of a chunk: two frames of the code, so a chunk's header is 1 % of it and what waits to be encoded is
-/// 64 KiB a point.
+/// Samples of a chunk: two frames of the code, so a chunk's header is 1 % of it and what waits to
+/// be encoded is 64 KiB a point.
 pub(super) const CHUNK: usize = 8192;
-/// Bytes of a sample that the length of a ring is reckoned with: what FLAC of 24 bits, whose coding this is, took of recorded
-/// vibration was 2.4 to 2.8.
+/// Bytes of a sample that the length of a ring is reckoned with: what FLAC of 24 bits, whose coding
+/// this is, took of recorded vibration was 2.4 to 2.8.
 pub(super) const BYTES_PER_SAMPLE: f64 = 2.8;
 /// Times of two blocks that follow each other may differ so much from the length of the first, s.
 const JITTER_S: f64 = 0.05;
@@ -314,7 +314,8 @@ fn waveform(parts: &[Part<'_>], wanted: Wanted, rate_hz: f64) -> Option<Waveform
                 taken.is_exact &= chunk.grid.is_exact;
             }
             Content::Pending(samples) => {
-                // the same rounding as that of what is encoded, so that no file depends on the moment
+                // the same rounding as that of what is encoded, so that no file depends on the
+                // moment
                 let grid = Grid::of(samples, None);
                 let kept = samples.get(skip..end)?.iter().map(|&sample| {
                     if grid.is_number(sample) { grid.sample(grid.count(sample)) } else { f64::NAN }

@@ -11,8 +11,9 @@ use pdm_shared::time::Timestamp;
 use super::CapturePoint;
 use super::folder::{Kept, StoredCapture};
 
-/// Captures of a standing alarm that are kept beside that of its rise. Chosen: a change of the zone, the name and
-/// another name; with the rise and two references six of a point, 6 × 1.3 MB at 25.6 kHz.
+/// Captures of a standing alarm that are kept beside that of its rise. Chosen: a change of the
+/// zone, the name and another name; with the rise and two references six of a point, 6 × 1.3 MB at
+/// 25.6 kHz.
 const NEWEST: usize = 3;
 
 /// The captures of alarms that stand.

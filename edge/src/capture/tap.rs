@@ -118,13 +118,13 @@ impl Demanded {
             Self::Used { most, wait } => {
                 let minutes = wait.as_secs().div_ceil(60).max(1);
                 format!(
-                    "{bearing} had its captures of the hour ([capture] per_hour = {most}, the last of \
-                     which is for an alarm); the next demand is taken in {minutes} min"
+                    "{bearing} had its captures of the hour ([capture] per_hour = {most}, the last \
+                     of which is for an alarm); the next demand is taken in {minutes} min"
                 )
             }
             Self::NoDisk => format!(
-                "waveforms of {bearing} cannot be written; the log tells why, and a full disk is tried \
-                 again within a minute"
+                "waveforms of {bearing} cannot be written; the log tells why, and a full disk is \
+                 tried again within a minute"
             ),
             Self::Busy => "captures cannot follow at the moment; ask again".to_owned(),
             Self::Late => format!(
@@ -136,7 +136,8 @@ impl Demanded {
     }
 }
 
-/// Longest wait for an answer: two files of a minute on a slow flash, and less than `capture take` waits.
+/// Longest wait for an answer: two files of a minute on a slow flash, and less than `capture take`
+/// waits.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Tells somebody once the outcome of a demand. A demand that is dropped without an answer is told
@@ -191,8 +192,9 @@ impl Capturing {
         self.bearings.contains(bearing)
     }
 
-    /// Asks for a capture of a bearing, named `equipment/bearing`; `asked`: where the demand says when it was
-    /// asked, and which it is. `told` gets the answer once, on the thread of the captures where they give it.
+    /// Asks for a capture of a bearing, named `equipment/bearing`; `asked`: where the demand says
+    /// when it was asked, and which it is. `told` gets the answer once, on the thread of the
+    /// captures where they give it.
     pub fn demand(
         &self,
         bearing: &str,

@@ -5,8 +5,9 @@
 //!                                             ▲                             │
 //!                                             └── before every part ◄───────┘
 //! ```
-//! Invariants: no part is sent while an event waits for the broker; a capture is marked as sent only after the agent
-//! said that it is whole; a program that ends at any point goes on where the agent says that the file ends.
+//! Invariants: no part is sent while an event waits for the broker; a capture is marked as sent
+//! only after the agent said that it is whole; a program that ends at any point goes on where the
+//! agent says that the file ends.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ use crate::spool::Tally;
 
 /// Bytes of a part: 2 s on a line of 1 Mbit/s, so that an event never waits longer for the line.
 const PART: u64 = 256 * 1024;
-/// Pauses after what may pass: an agent that is away, a full disk, a bearing that is not admitted yet.
+/// Pauses after what may pass: an agent that is away, a full disk, a bearing that is not admitted
+/// yet.
 const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_mins(10));
 /// How often a file is sent again after the agent found another hash, before it is left.
 const MOST_HASHES: u32 = 3;

@@ -29,7 +29,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// A point whose newest reference is of this time, and that has a capture of a standing alarm or not.
+    /// A point whose newest reference is of this time, and that has a capture of a standing alarm
+    /// or not.
     pub(super) const fn new(last_reference: Option<Timestamp>) -> Self {
         Self {
             is_alarmed: None,
@@ -50,7 +51,8 @@ impl Watch {
         self.last_reference = Some(at);
     }
 
-    /// The reasons that an event gives; `reference_s`: seconds from one reference to the next, 0 for none.
+    /// The reasons that an event gives; `reference_s`: seconds from one reference to the next, 0
+    /// for none.
     pub(super) fn reasons(&mut self, event: &Event, reference_s: f64) -> Vec<CaptureReason> {
         let mut reasons = Vec::new();
         let is_alarmed = event.anomaly_detected;
@@ -148,9 +150,9 @@ impl HourBudget {
     }
 }
 
-/// The places of an hour that captures for this reason may fill. The last one is for an alarm alone, which no
-/// person and no program that asks can use up; the one before also for a demand, so that zones and names that come
-/// and go leave it one. Of a single place all have that.
+/// The places of an hour that captures for this reason may fill. The last one is for an alarm
+/// alone, which no person and no program that asks can use up; the one before also for a demand, so
+/// that zones and names that come and go leave it one. Of a single place all have that.
 fn places(most: usize, reason: CaptureReason) -> usize {
     let kept = match reason {
         CaptureReason::Alarm => 0,

@@ -1,9 +1,9 @@
 //! Writes WAV files of 32-bit floating point with metadata in a `LIST`/`INFO` chunk.
 //!
-//! The crate `hound`, which reads WAV here, writes no such chunk. The form: `fmt ` with the length of its
-//! (empty) extension and `fact` with the number of samples, which every format but PCM must have
-//! (Microsoft, *Multiple Channel Audio Data and WAVE Files*), `LIST`, then `data`. Chunks have even
-//! lengths; a text ends with a zero byte. Numbers are m/s² as they are, not scaled to ±1.
+//! The crate `hound`, which reads WAV here, writes no such chunk. The form: `fmt ` with the length
+//! of its (empty) extension and `fact` with the number of samples, which every format but PCM must
+//! have (Microsoft, *Multiple Channel Audio Data and WAVE Files*), `LIST`, then `data`. Chunks have
+//! even lengths; a text ends with a zero byte. Numbers are m/s² as they are, not scaled to ±1.
 
 use std::io::{self, Write};
 
@@ -59,7 +59,8 @@ pub(super) fn write(
     samples.iter().try_for_each(|sample| out.write_all(&sample.to_le_bytes()))
 }
 
-/// One text: name, length with the zero byte, text, zero byte, and one more where the length is odd.
+/// One text: name, length with the zero byte, text, zero byte, and one more where the length is
+/// odd.
 fn entry(name: [u8; 4], text: &str) -> Vec<u8> {
     let length = text.len() as u32 + 1;
     let mut entry = [name.as_slice(), &length.to_le_bytes(), text.as_bytes(), &[0]].concat();

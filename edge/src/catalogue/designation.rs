@@ -1,9 +1,10 @@
 //! A bearing's designation as people type it: maker, series, size, suffixes.
 //!
-//! Stands between a typed name and the ids of the catalogue. Suffixes of seals, clearance, cage, bore,
-//! grease and precision leave the rolling elements as they are and are passed over; those that change them
-//! (the contact angle of 7xxx, the steep angle of tapers) are part of the id or an error. Invariants: what is
-//! not understood is an error with its text; nothing is corrected in silence.
+//! Stands between a typed name and the ids of the catalogue. Suffixes of seals, clearance, cage,
+//! bore, grease and precision leave the rolling elements as they are and are passed over; those
+//! that change them (the contact angle of 7xxx, the steep angle of tapers) are part of the id or an
+//! error. Invariants: what is not understood is an error with its text; nothing is corrected in
+//! silence.
 //!
 //! The suffixes are those of the catalogues that `config/bearings.toml` names.
 
@@ -121,11 +122,13 @@ impl Designation {
             understood(suffixes, own)?;
         }
         if series.starts_with('N') {
-            // the older design has smaller rollers, and the ring does not say more than that E is missing
+            // the older design has smaller rollers, and the ring does not say more than that E is
+            // missing
             if !is_koyo_reinforced && !suffixes.starts_with('E') {
                 return Err(format!(
-                    "{base} without E is the older design, which has other rollers and is not in the \
-                     catalogue: write {base}E (ECP, EM, EW, TVP2 behind E …; Koyo {base}R) if the ring says so"
+                    "{base} without E is the older design, which has other rollers and is not in \
+                     the catalogue: write {base}E (ECP, EM, EW, TVP2 behind E …; Koyo {base}R) if \
+                     the ring says so"
                 ));
             }
             base.push('E');
@@ -214,8 +217,8 @@ fn without_maker(upper: &str) -> (Option<&'static str>, &str) {
 /// The letter of a 7xxx's contact angle (A 30°, B 40°, C 15°) and what follows.
 fn angle(suffixes: &str) -> Result<(char, &str), String> {
     let refused = || {
-        "a bearing 7xxx needs the letter of its contact angle: A (30°), B (40°) or C (15°); 25° (AC, A5) \
-         is not in the catalogue"
+        "a bearing 7xxx needs the letter of its contact angle: A (30°), B (40°) or C (15°); 25° \
+         (AC, A5) is not in the catalogue"
             .to_owned()
     };
     if ["AC", "A5"].iter().any(|other| suffixes.starts_with(other)) {

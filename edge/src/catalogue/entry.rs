@@ -1,7 +1,8 @@
 //! The form of a catalogue file and the check of its entries.
 //!
-//! Stands between the file and [`super::Catalogue`]. Invariants: an entry that is taken has a source and
-//! orders that a bearing can have; an error names file, entry, key, value and what is allowed.
+//! Stands between the file and [`super::Catalogue`]. Invariants: an entry that is taken has a
+//! source and orders that a bearing can have; an error names file, entry, key, value and what is
+//! allowed.
 
 use std::path::{Path, PathBuf};
 

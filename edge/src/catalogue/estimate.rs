@@ -1,9 +1,9 @@
 //! Estimated geometry: the formula, and what may be said with orders that rest on it.
 //!
-//! Stands beside the diagnosis: an entry whose maker prints no rolling elements gets its geometry by
-//! [`Family::estimate`]; the lines are then searched in a wider band ([`Estimate::searched`]), and a name
-//! is withdrawn where the tolerance makes it ambiguous ([`Estimate::applied`]). Invariant: every frequency
-//! domain that rests on an estimate says so.
+//! Stands beside the diagnosis: an entry whose maker prints no rolling elements gets its geometry
+//! by [`Family::estimate`]; the lines are then searched in a wider band ([`Estimate::searched`]),
+//! and a name is withdrawn where the tolerance makes it ambiguous ([`Estimate::applied`]).
+//! Invariant: every frequency domain that rests on an estimate says so.
 
 use pdm_dsp::DefectOrders;
 use pdm_shared::event::{BearingEstimate, FrequencyDomain};
@@ -13,11 +13,13 @@ use super::Dimensions;
 
 /// Widest band that the search for a line covers, ratio: beyond it some other line is always found.
 const WIDEST_SEARCH: f64 = 0.1;
-/// Most confidence of a name that rests on an estimate (chosen, as for names that few claims support).
+/// Most confidence of a name that rests on an estimate (chosen, as for names that few claims
+/// support).
 const MOST_CONFIDENCE: f64 = 0.8;
 /// Most confidence where the name was withdrawn (chosen, as for lines that another cause explains).
 const WITHDRAWN_CONFIDENCE: f64 = 0.3;
-/// How near to a whole multiple of the shaft a line may be the shaft's, ratio: the speed may be off.
+/// How near to a whole multiple of the shaft a line may be the shaft's, ratio: the speed may be
+/// off.
 const WHOLE: f64 = 0.015;
 
 /// A series of bearings that are built alike, with the constants of the formula.
@@ -51,9 +53,10 @@ pub struct Size {
 }
 
 impl Family {
-    /// The geometry of a bearing of this family: with the section `h = (outside − bore) / 2` the pitch
-    /// diameter is `(bore + outside) / 2 + pitch_offset h`, the element's diameter `element_share h` or
-    /// what the inner raceway leaves, and the number of elements fills `filling` of the pitch circle.
+    /// The geometry of a bearing of this family: with the section `h = (outside − bore) / 2` the
+    /// pitch diameter is `(bore + outside) / 2 + pitch_offset h`, the element's diameter
+    /// `element_share h` or what the inner raceway leaves, and the number of elements fills
+    /// `filling` of the pitch circle.
     ///
     /// `None` if the size of an element is not known or leaves no bearing.
     pub fn estimate(&self, size: Size) -> Option<Dimensions> {
@@ -124,8 +127,8 @@ impl Estimate {
         verdict.new_comb_db = None;
         verdict.confidence = verdict.confidence.min(WITHDRAWN_CONFIDENCE);
         verdict.undetermined = Some(format!(
-            "lines like those of the {} stand at {:.2} times the shaft speed, but the orders of {} are estimated to \
-             {:.0} %: they may as well be {}",
+            "lines like those of the {} stand at {:.2} times the shaft speed, but the orders of {} \
+             are estimated to {:.0} %: they may as well be {}",
             part(named),
             found.unwrap_or_default(),
             self.bearing,
@@ -171,8 +174,8 @@ impl Estimate {
     }
 }
 
-/// The order at which a fault shows, of the order that an event gives its line: BSF stands there as the
-/// spin, and a defect shows at twice that.
+/// The order at which a fault shows, of the order that an event gives its line: BSF stands there as
+/// the spin, and a defect shows at twice that.
 fn shown_at(fault: Fault, order: f64) -> f64 {
     if fault == Fault::Ball { 2.0 * order } else { order }
 }

@@ -21,8 +21,9 @@ use measure::Analysis;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Recordings: WAV, CSV and other tables, Excel (.xlsx), NumPy, MATLAB, HDF5, Parquet, LabVIEW LVM and
-    /// TDMS, universal files, JSON, IMS ASCII; also in gzip or zip; or a folder of captures, oldest first
+    /// Recordings: WAV, CSV and other tables, Excel (.xlsx), NumPy, MATLAB, HDF5, Parquet, LabVIEW
+    /// LVM and TDMS, universal files, JSON, IMS ASCII; also in gzip or zip; or a folder of
+    /// captures, oldest first
     #[arg(value_name = "FILE|DIR", required_unless_present = "list")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -32,9 +33,9 @@ pub struct Args {
     snapshot: Option<u64>,
     #[command(flatten)]
     machine: MachineArgs,
-    /// A sound recording of the same measuring point, read with the options of the recording: what stood
-    /// in it is taken off, so that the verdict rests on what is new, and the speed that its shaft lines show
-    /// is used where the recording shows none
+    /// A sound recording of the same measuring point, read with the options of the recording: what
+    /// stood in it is taken off, so that the verdict rests on what is new, and the speed that its
+    /// shaft lines show is used where the recording shows none
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
     baseline: Option<PathBuf>,
     /// Sampling rate of the baseline in Hz, where its file does not state it [default: --rate]
@@ -54,7 +55,8 @@ pub struct Args {
 
 const AFTER_HELP: &str = "\
 Channels, snapshots and columns are counted from 0. A 2-D array is channel × sample, a 3-D array
-snapshot × channel × sample. What was read is printed to standard error, and what is missing after it, so
+snapshot × channel × sample. What was read is printed to standard error, and what is missing after \
+it, so
 `analyze FILE` alone says what a file holds. Counts of an
 integer format (most .wav files) are no g: --scale says what one count is.
 

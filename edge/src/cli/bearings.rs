@@ -1,4 +1,5 @@
-//! `pdm-edge bearings`: prints the catalogue or what of it a name or a search picks, as a table or as JSON.
+//! `pdm-edge bearings`: prints the catalogue or what of it a name or a search picks, as a table or
+//! as JSON.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -150,7 +151,8 @@ fn write_table(
         let twice = 2.0 * bsf;
         writeln!(
             out,
-            "{id:<11} {bpfo:>8.4} {bpfi:>8.4} {bsf:>8.4} {ftf:>8.4}  {twice:>8.4}  {basis:<9}  {geometry}"
+            "{id:<11} {bpfo:>8.4} {bpfi:>8.4} {bsf:>8.4} {ftf:>8.4}  {twice:>8.4}  {basis:<9}  \
+             {geometry}"
         )?;
     }
     if let [bearing] = bearings {
@@ -159,8 +161,8 @@ fn write_table(
             let percent = 100.0 * estimate.order_tolerance;
             writeln!(
                 out,
-                "Estimated from the boundary dimensions: orders to {percent:.0} %; lines are searched within \
-                 {:.0} %, and no part is named where that is ambiguous",
+                "Estimated from the boundary dimensions: orders to {percent:.0} %; lines are \
+                 searched within {:.0} %, and no part is named where that is ambiguous",
                 100.0 * estimate.searched()
             )?;
         }

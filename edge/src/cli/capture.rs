@@ -28,7 +28,8 @@ use crate::settings::{self, EdgeSettings};
 A capture is named by its identity, by its last eight digits, or by its file.
 
 Exit codes: 0 done, 64 no such bearing or capture, 65 the file is not the one of its document, 66 \
-the file is missing, 69 the service does not answer or refuses (also where the captures of the hour are used \
+the file is missing, 69 the service does not answer or refuses (also where the captures of the \
+    hour are used \
 up), 74 the disk fails, 78 the \
 configuration is wrong or has no [capture]")]
 pub struct Args {
@@ -60,7 +61,8 @@ enum Command {
         id: String,
         #[command(flatten)]
         config: Config,
-        /// Folder that the files are written to, made if it is not there; existing files stay as they are
+        /// Folder that the files are written to, made if it is not there; existing files stay as
+        /// they are
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
         /// Form of the samples
@@ -96,9 +98,9 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// A [`Failure`]: 78 for a configuration that cannot be used or without captures, 64 for a bearing or
-/// capture that is not there, 65 for a file that is not the one of its document, 69 for a service that
-/// does not answer or refuses, 74 for a disk that fails.
+/// A [`Failure`]: 78 for a configuration that cannot be used or without captures, 64 for a bearing
+/// or capture that is not there, 65 for a file that is not the one of its document, 69 for a
+/// service that does not answer or refuses, 74 for a disk that fails.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Command::List { config, json } => listed(&config.captures()?, *json),
@@ -251,7 +253,8 @@ fn copy(from: &Path, to: &Path, head: &[u8], skip: u64) -> anyhow::Result<PathBu
     Ok(to.to_owned())
 }
 
-/// Writes the document of a file of another form: its own name, length and hash; the rest as it was captured.
+/// Writes the document of a file of another form: its own name, length and hash; the rest as it was
+/// captured.
 fn describe(capture: &StoredCapture, samples: &Path, to: &Path) -> anyhow::Result<()> {
     let shown = || format!("{}", to.display());
     let mut document: serde_json::Value = serde_json::from_reader(open_regular(&capture.path)?)?;

@@ -1,8 +1,8 @@
 //! A recording that the edge captured itself: what its document says completes the options.
 //!
-//! The document (`pdm.capture/1`) stands beside the samples under the same name. What is given on the
-//! command line counts; what is left out is taken from the document: rate, unit, the window of the trigger,
-//! speed and bearing. Invariant: a document whose hash is of another file is refused.
+//! The document (`pdm.capture/1`) stands beside the samples under the same name. What is given on
+//! the command line counts; what is left out is taken from the document: rate, unit, the window of
+//! the trigger, speed and bearing. Invariant: a document whose hash is of another file is refused.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,8 @@ pub(super) struct CapturedRecording {
 /// reported.
 ///
 /// # Errors
-/// A [`Failure`]: 65 for a file without its document or with another hash, 66 for a folder without a capture.
+/// A [`Failure`]: 65 for a file without its document or with another hash, 66 for a folder without
+/// a capture.
 pub(super) fn captures(paths: &[PathBuf]) -> anyhow::Result<Vec<CapturedRecording>> {
     let mut found = Vec::new();
     for path in paths {
@@ -91,8 +92,8 @@ fn in_folder(folder: &Path) -> anyhow::Result<Vec<CapturedRecording>> {
     }
     if found.is_empty() {
         let why = anyhow::anyhow!(
-            "{}: no captures in this folder (WAV or NumPy files with their documents, pdm.capture/1); name \
-             other recordings one by one",
+            "{}: no captures in this folder (WAV or NumPy files with their documents, \
+             pdm.capture/1); name other recordings one by one",
             folder.display()
         );
         return Err(Failure::new(Exit::NoInput, why).into());
@@ -165,8 +166,9 @@ pub(super) fn notice(path: &Path, document: &CaptureDocument, read: &RecordingAr
         format!("; {} gaps in it", document.gaps.len())
     };
     format!(
-        "{}: captured from {} ({}); {length} from {start_s:.3} s on are judged, --start-s and --duration-s \
-         choose others; rate, unit, speed and bearing are of its document unless given{gaps}",
+        "{}: captured from {} ({}); {length} from {start_s:.3} s on are judged, --start-s and \
+         --duration-s choose others; rate, unit, speed and bearing are of its document unless \
+         given{gaps}",
         path.display(),
         document.within_site(),
         reasons.join(", ")

@@ -178,8 +178,9 @@ fn recorded(what: String, opened: &dyn Source, source: &SourceSettings) -> Findi
 fn estimated(source: &str, point: &PointSettings) -> Option<Finding> {
     let Estimate { bearing, order_tolerance } = point.estimate.as_ref()?;
     let text = format!(
-        "the defect orders of {bearing} are estimated from its boundary dimensions, to {:.0} %: names of its \
-         parts are rarer and never surer than 0.8; `orders` of the maker's calculator are better",
+        "the defect orders of {bearing} are estimated from its boundary dimensions, to {:.0} %: \
+         names of its parts are rarer and never surer than 0.8; `orders` of the maker's calculator \
+         are better",
         100.0 * order_tolerance
     );
     Some(Finding::good(format!("{source}, bearing {}", point.bearing), text))
@@ -250,7 +251,8 @@ fn captures(capture: &CaptureSettings, settings: &EdgeSettings) -> Finding {
     let wanted_s = capture.before_s + capture.after_s;
     let unknown = rates.iter().filter(|rate| rate.is_none()).count();
     let mut parts = vec![format!(
-        "{budget_mb} MB hold the last {length_s:.1} s of each point (at 2.8 bytes a sample); {folder}"
+        "{budget_mb} MB hold the last {length_s:.1} s of each point (at 2.8 bytes a sample); \
+         {folder}"
     )];
     if unknown > 0 {
         parts.push(format!("without {unknown} sources that cannot be opened"));

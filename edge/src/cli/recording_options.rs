@@ -29,7 +29,8 @@ pub struct RecordingArgs {
     /// [default: 1]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub scale: Option<f64>,
-    /// Unit of the samples after scaling: g or m/s2 [default: the unit that the file states, else g]
+    /// Unit of the samples after scaling: g or m/s2 [default: the unit that the file states, else
+    /// g]
     #[arg(long, value_name = "g|m/s2")]
     pub unit: Option<AccelUnit>,
     /// Sensitivity of the sensor in mV/g, where the samples are millivolts after scaling
@@ -52,8 +53,8 @@ pub struct RecordingArgs {
     /// Seconds read [default: to the end]
     #[arg(long, value_name = "T")]
     pub duration_s: Option<f64>,
-    /// Which side counts where the file and an option contradict each other (rate, unit) [default: the
-    /// file is refused]
+    /// Which side counts where the file and an option contradict each other (rate, unit) [default:
+    /// the file is refused]
     #[arg(long, value_name = "file|option")]
     pub prefer: Option<Preferred>,
     /// Decimal sign of a text where the text does not tell (0,125 in one column; 1,234)
@@ -71,8 +72,8 @@ pub struct MachineArgs {
     /// Shaft speed in revolutions per minute
     #[arg(long, value_name = "RPM")]
     pub rpm: Option<f64>,
-    /// Largest deviation of the true speed, in percent; the speed is searched within it, and more than 5
-    /// declares it uncertain [default: 5]
+    /// Largest deviation of the true speed, in percent; the speed is searched within it, and more
+    /// than 5 declares it uncertain [default: 5]
     #[arg(long, value_name = "PCT")]
     pub rpm_tolerance: Option<f64>,
     /// Bearing of the catalogue (see `pdm-edge bearings`)
@@ -91,7 +92,8 @@ pub struct MachineArgs {
 }
 
 /// The text where no bearing is named.
-const BEARING_MISSING: &str = "--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is needed (pdm-edge bearings lists them)";
+const BEARING_MISSING: &str = "--bearing ID or --orders BPFO,BPFI,BSF,FTF is missing: one is \
+    needed (pdm-edge bearings lists them)";
 
 /// A wrong option: exit code 64.
 pub(crate) fn usage(message: impl std::fmt::Display) -> anyhow::Error {

@@ -28,7 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
   pdm-edge relearn --config config/edge.toml P-101/DE
   pdm-edge relearn --config config/edge.toml P-101/DE --stopped
 
-Exit codes: 0 forgotten, 64 no such bearing, 69 the service does not answer, 74 the spool cannot be \
+Exit codes: 0 forgotten, 64 no such bearing, 69 the service does not answer, 74 the spool cannot \
+    be \
 opened, 78 the configuration is wrong")]
 pub struct Args {
     /// Configuration file of the service

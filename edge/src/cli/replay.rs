@@ -30,11 +30,12 @@ use summary::Summary;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Recordings in the order of time, or folders of snapshots, sorted by name; or captures and folders of
-    /// captures, whose documents state time, rate, unit, speed and bearing
+    /// Recordings in the order of time, or folders of snapshots, sorted by name; or captures and
+    /// folders of captures, whose documents state time, rate, unit, speed and bearing
     #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
-    /// Seconds from the beginning of one snapshot to that of the next; not of captures, which state their times
+    /// Seconds from the beginning of one snapshot to that of the next; not of captures, which state
+    /// their times
     #[arg(long, value_name = "S")]
     period: Option<f64>,
     /// max, or a multiple of the speed of recording such as 1x or 60x
@@ -118,7 +119,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// The recording as a source with one point a channel.
 fn source(args: &Args) -> anyhow::Result<SourceSettings> {
     let period = args.period.ok_or_else(|| {
-        usage("--period is missing: the seconds from one snapshot to the next (captures alone state their times)")
+        usage(
+            "--period is missing: the seconds from one snapshot to the next (captures alone \
+            state their times)",
+        )
     })?;
     if !(period.is_finite() && period > 0.0) {
         return Err(usage(format!("--period is {period}, allowed is above 0 s")));

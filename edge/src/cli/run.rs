@@ -81,8 +81,8 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 }
 
 /// Runs the service. After a SIGHUP with a valid configuration, the edge is stopped as by SIGTERM
-/// and started with the new settings; the spool keeps all state between. Settings with which it does
-/// not start are given up for those of before.
+/// and started with the new settings; the spool keeps all state between. Settings with which it
+/// does not start are given up for those of before.
 async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> {
     let stop = shutdown::on_signal()?;
     let mut reload = signal(SignalKind::hangup())?;
@@ -122,8 +122,9 @@ async fn serve(args: &Args, mut settings: EdgeSettings) -> anyhow::Result<Exit> 
     }
 }
 
-/// Waits for a SIGHUP with a valid configuration. One that is invalid, or lacks what no reload may take away, is
-/// logged, said in `/healthz` and, over the broker, to staff, and the service continues.
+/// Waits for a SIGHUP with a valid configuration. One that is invalid, or lacks what no reload may
+/// take away, is logged, said in `/healthz` and, over the broker, to staff, and the service
+/// continues.
 async fn renewed_settings(
     reload: &mut Signal,
     path: &Path,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use pdm_service::exit::{Exit, Failure};
 
-use crate::series::{Request, SeriesError, SeriesLine, Table, judge, read_table};
+use crate::series::{Request, SeriesError, SeriesLine, SeriesTable, judge, read_table};
 use crate::tabular::{DateOrder, Decimal, LocalZone};
 
 mod summary;
@@ -19,7 +19,8 @@ mod summary;
   pdm-edge series features.csv --time timestamp --value bearing1_rms,bearing2_rms --period 600
   pdm-edge series features.csv --time index --value rms --period 10 --jsonl | jq .rul
 
-The time column holds dates with a time of day in the usual forms (without an offset: in --zone), a \
+The time column holds dates with a time of day in the usual forms (without an offset: in --zone), \
+    a \
 date beside a column with the time of day, 20260301T080000, spreadsheet day numbers, times since \
 1970, times in the unit that the header names, or a count of rows, which --period turns into \
 time. What was read is printed in one line to standard error; a --period that contradicts the \
@@ -47,7 +48,8 @@ pub struct Args {
     /// Zone of times that state none, such as Asia/Seoul or +09:00 [default: that of this machine]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     zone: Option<LocalZone>,
-    /// Judge the rows alone that have this value in this column, where the table holds several sensors
+    /// Judge the rows alone that have this value in this column, where the table holds several
+    /// sensors
     #[arg(long, value_name = "COL=VALUE", value_parser = column_and_value)]
     only: Vec<(String, String)>,
     /// Level of a column at which the machine has failed, where it is known
@@ -94,7 +96,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-fn open(args: &Args) -> anyhow::Result<Table> {
+fn open(args: &Args) -> anyhow::Result<SeriesTable> {
     let name = args.file.display();
     let file = File::open(&args.file)
         .with_context(|| format!("{name}"))

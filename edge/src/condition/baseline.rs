@@ -176,7 +176,8 @@ impl Baseline {
         median(&above).is_some_and(|above| above >= settings.level_ratio.ln())
     }
 
-    /// The levels in service: those that were learnt first, or that the windows being collected show.
+    /// The levels in service: those that were learnt first, or that the windows being collected
+    /// show.
     pub(super) fn in_service(&self) -> Option<InService> {
         match &self.learnt {
             Some(learnt) => InService::of(|key| Some(learnt.get(key)?.first_level())),
@@ -184,8 +185,8 @@ impl Baseline {
         }
     }
 
-    /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were being
-    /// collected: no windows to learn health from.
+    /// The levels that have grown by [`MonitorSettings::strong_ratio`] and more while they were
+    /// being collected: no windows to learn health from.
     pub(super) fn grows(&self, settings: &MonitorSettings) -> Vec<String> {
         self.block.risen(settings.strong_ratio.ln())
     }
@@ -210,8 +211,8 @@ impl Baseline {
     }
 }
 
-/// Follows a calm block: down where a level fell, up by at most `drift` (a ratio), and the wander of
-/// the medians into the spread.
+/// Follows a calm block: down where a level fell, up by at most `drift` (a ratio), and the wander
+/// of the medians into the spread.
 fn follow(learnt: &mut BTreeMap<String, Normal>, block: &Block, drift: f64) {
     let seen = block.normals();
     let fell = seen.iter().any(|(key, new)| {
@@ -291,8 +292,8 @@ impl Block {
         InService::reached(|key| self.columns.get(key).map(Packed::finite).unwrap_or_default())
     }
 
-    /// Lets go of the windows that show no machine in service, by what the others show: a point that was
-    /// switched on while its machine stood.
+    /// Lets go of the windows that show no machine in service, by what the others show: a point
+    /// that was switched on while its machine stood.
     fn forget_absent(&mut self) {
         let Some(service) = self.in_service() else { return };
         let is_kept = |at: usize| {
@@ -421,8 +422,8 @@ impl Normal {
         self.unscaled(self.anchor)
     }
 
-    /// The lowest level that is known as healthy: what was learnt after a standstill, or followed with a
-    /// season, may hold damage of the bearing.
+    /// The lowest level that is known as healthy: what was learnt after a standstill, or followed
+    /// with a season, may hold damage of the bearing.
     pub(super) fn sound_level(&self) -> f64 {
         self.unscaled(self.centre.min(self.anchor))
     }

@@ -2,9 +2,9 @@
 //! channel that was swapped with its neighbour. Each is told once, in the judgement of the window
 //! that completes its evidence.
 //!
-//! Invariants: impacts and defect lines above their baseline are never explained away; a rise beyond
-//! [`super::MonitorSettings::strong_ratio`] is damage, whatever the neighbours do, unless it is the
-//! neighbour's own level.
+//! Invariants: impacts and defect lines above their baseline are never explained away; a rise
+//! beyond [`super::MonitorSettings::strong_ratio`] is damage, whatever the neighbours do, unless it
+//! is the neighbour's own level.
 
 use std::collections::BTreeMap;
 
@@ -32,16 +32,16 @@ const REPLACED_H: f64 = 1.0;
 /// … and how many usual times between windows they are at least.
 const GAPS_OF_WORK: f64 = 3.0;
 
-/// How far all levels differ after a standstill for it to be told, natural logarithm: a quarter, ISO
-/// 20816-1's criterion II.
+/// How far all levels differ after a standstill for it to be told, natural logarithm: a quarter,
+/// ISO 20816-1's criterion II.
 const CHANGED: f64 = 0.223;
 
 /// How near to the healthy level a bearing that alarmed comes back if it was replaced.
 const REPAIRED: f64 = 0.14;
 
-/// Time until a change of the levels is told again. Chosen: a machine that stops each night and whose load
-/// differs each day must not write each morning; and its bearings find a load that comes and goes on different
-/// days.
+/// Time until a change of the levels is told again. Chosen: a machine that stops each night and
+/// whose load differs each day must not write each morning; and its bearings find a load that comes
+/// and goes on different days.
 const TOLD_AGAIN_S: f64 = 7.0 * 86_400.0;
 
 /// A standstill that the bearing may have been replaced in.
@@ -77,8 +77,8 @@ pub(super) struct ToldLoad {
 }
 
 impl ToldLoad {
-    /// Whether a point that finds a change of this height now, and found the one before at `found`, finds the
-    /// one that was told: it has found none since, and the levels go the same way.
+    /// Whether a point that finds a change of this height now, and found the one before at `found`,
+    /// finds the one that was told: it has found none since, and the levels go the same way.
     fn is_what_was_found(&self, at: Timestamp, height: f64, found: Option<Timestamp>) -> bool {
         let is_late = (0.0..=TOLD_AGAIN_S).contains(&at.seconds_since(self.at));
         is_late && found.is_none_or(|found| found < self.at) && height * self.height > 0.0
@@ -168,8 +168,8 @@ impl Monitor {
         true
     }
 
-    /// Tells an operating change of the machine, unless a neighbour has told it: at the same time, or days ago
-    /// because it found a load that comes and goes sooner.
+    /// Tells an operating change of the machine, unless a neighbour has told it: at the same time,
+    /// or days ago because it found a load that comes and goes sooner.
     fn tell_operating(&mut self, windows: usize, height: f64, neighbours: &[Neighbour]) {
         let Some(at) = self.last_usable else { return };
         let found = self.told.found_load.replace(at);

@@ -13,16 +13,16 @@ use pdm_shared::id::BearingId;
 
 use super::changes::ToldLoad;
 
-/// Windows by which a step may seem earlier or later at a neighbour, whose latest window is not known
-/// yet.
+/// Windows by which a step may seem earlier or later at a neighbour, whose latest window is not
+/// known yet.
 const APART: usize = 2;
 
-/// Least step of a neighbour that counts as the same, natural logarithm. Chosen: 8 %, four times the
-/// error of the median of six windows that stray by 5 % each.
+/// Least step of a neighbour that counts as the same, natural logarithm. Chosen: 8 %, four times
+/// the error of the median of six windows that stray by 5 % each.
 const LEAST_STEP: f64 = 0.08;
 
-/// A neighbour whose levels have risen by this share of the step has taken it, though its own scatter
-/// hides the step.
+/// A neighbour whose levels have risen by this share of the step has taken it, though its own
+/// scatter hides the step.
 const SHARED: f64 = 0.5;
 
 /// How near a level must lie to the healthy one of the neighbour for the channels to have been
@@ -99,7 +99,8 @@ impl Seen {
         median(&above)
     }
 
-    /// Median distance of two healthy levels, and of the present ones from the other's healthy ones.
+    /// Median distance of two healthy levels, and of the present ones from the other's healthy
+    /// ones.
     fn distances_to(&self, other: &Self, present: fn(&SeenLevel) -> f64) -> Option<(f64, f64)> {
         let pairs = || {
             let pair = |(key, own): (&String, &SeenLevel)| Some((*own, *other.levels.get(key)?));

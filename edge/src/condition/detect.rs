@@ -83,8 +83,8 @@ impl Detector {
         self.alarm.as_ref().map_or(0, |alarm| self.judged - alarm.evidence)
     }
 
-    /// Takes the distances of a window's features from their baselines. A feature `has_effect` at its present
-    /// level, or is no evidence, however far it lies outside.
+    /// Takes the distances of a window's features from their baselines. A feature `has_effect` at
+    /// its present level, or is no evidence, however far it lies outside.
     pub(super) fn take(
         &mut self,
         distances: &BTreeMap<String, f64>,

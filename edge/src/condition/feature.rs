@@ -1,6 +1,6 @@
-//! The kinds of quantities that features are: how each is scaled, how far it strays in health, whether it
-//! can lead a trend. Decided by the [`Feature`] that its key names; a column of a historian is
-//! `Generic`, unless the end of its name is a feature's key.
+//! The kinds of quantities that features are: how each is scaled, how far it strays in health,
+//! whether it can lead a trend. Decided by the [`Feature`] that its key names; a column of a
+//! historian is `Generic`, unless the end of its name is a feature's key.
 
 use pdm_shared::feature::{Feature, LineFigure};
 
@@ -144,8 +144,8 @@ pub(super) fn has_usual_end(key: &str) -> bool {
     }
 }
 
-/// Whether a historian's column is a level of vibration, whose ratio to its baseline says what it is worth: no
-/// figure of shape, no defect line, and no temperature, whose zero is not nothing.
+/// Whether a historian's column is a level of vibration, whose ratio to its baseline says what it
+/// is worth: no figure of shape, no defect line, and no temperature, whose zero is not nothing.
 pub(super) fn is_column_level(key: &str) -> bool {
     let Feature::Other(name) = Feature::of_key(key) else { return false };
     let temperatures = ["temp", "celsius", "degc", "fahrenheit", "degf"];

@@ -69,9 +69,9 @@ impl Gate<'_> {
         }
     }
 
-    /// Whether somebody would act on a feature at this level, which its latest windows have settled on: a
-    /// historian's level has to have grown by [`COLUMN_RATIO`]. What is no level of vibration is judged by its
-    /// own scatter alone. `reference`: the baseline that levels are told against.
+    /// Whether somebody would act on a feature at this level, which its latest windows have settled
+    /// on: a historian's level has to have grown by [`COLUMN_RATIO`]. What is no level of vibration
+    /// is judged by its own scatter alone. `reference`: the baseline that levels are told against.
     pub(super) fn has_effect(key: &str, level: Option<f64>, reference: Option<&Baseline>) -> bool {
         let is_level =
             FeatureKind::of(key) == FeatureKind::Generic && feature::is_column_level(key);

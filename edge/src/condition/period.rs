@@ -1,8 +1,8 @@
-//! The time from window to window, and whether it has changed for good: said once, since rules that count
-//! windows then need another time.
+//! The time from window to window, and whether it has changed for good: said once, since rules that
+//! count windows then need another time.
 //!
-//! A single long or short gap says nothing: machines stand, sources fall behind, clocks are set. So a
-//! period is what several gaps in a row agree on. One that was known before is no news.
+//! A single long or short gap says nothing: machines stand, sources fall behind, clocks are set. So
+//! a period is what several gaps in a row agree on. One that was known before is no news.
 
 use pdm_shared::event::PeriodChange;
 use pdm_shared::time::Timestamp;
@@ -20,7 +20,8 @@ const ALIKE: f64 = 1.4;
 /// half the time.
 const OTHER: f64 = 2.0;
 
-/// Periods that are remembered: a plant that measures days, nights and weekends otherwise has three.
+/// Periods that are remembered: a plant that measures days, nights and weekends otherwise has
+/// three.
 const REMEMBERED: usize = 4;
 
 /// The usual times between windows.

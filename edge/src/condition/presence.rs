@@ -1,10 +1,10 @@
 //! Whether a window shows the machine in service at all.
 //!
-//! A level far below what the same point showed in service is that of a machine that stands or of a sensor
-//! that no longer measures. It says nothing of the bearing: it is neither judged nor learnt from, so
-//! standstills between the windows of a machine in service neither spoil a baseline nor reset what was
-//! found. The limits are relative to the point's own past, as a slow machine in service is as quiet as
-//! another one that stands.
+//! A level far below what the same point showed in service is that of a machine that stands or of a
+//! sensor that no longer measures. It says nothing of the bearing: it is neither judged nor learnt
+//! from, so standstills between the windows of a machine in service neither spoil a baseline nor
+//! reset what was found. The limits are relative to the point's own past, as a slow machine in
+//! service is as quiet as another one that stands.
 
 use super::{Features, Monitor};
 
@@ -12,21 +12,24 @@ use super::{Features, Monitor};
 const RMS: &str = "rms_g";
 const VELOCITY: &str = "velocity_rms_mm_s";
 
-/// How many times a window's RMS lies below that of service. Chosen: 20 dB; levels of sound machines in one
-/// operating state wander by up to 1.28 times, and a load that comes and goes moves them by 2.
+/// How many times a window's RMS lies below that of service. Chosen: 20 dB; levels of sound
+/// machines in one operating state wander by up to 1.28 times, and a load that comes and goes moves
+/// them by 2.
 const FAR_BELOW: f64 = 10.0;
 
 /// … from which no absolute bound is asked for. Chosen: 30 dB.
 const VANISHED: f64 = 30.0;
 
-/// How many times the velocity lies below that of service, where it is measured. Chosen: less, since the
-/// noise of a sensor grows towards low frequencies.
+/// How many times the velocity lies below that of service, where it is measured. Chosen: less,
+/// since the noise of a sensor grows towards low frequencies.
 const SLOWER: f64 = 4.0;
 
-/// The level below which a machine may stand, g RMS: that of the signal's quality (IMS shows 0.002 g).
+/// The level below which a machine may stand, g RMS: that of the signal's quality (IMS shows 0.002
+/// g).
 const QUIET_G: f64 = 0.005;
 
-/// Windows while learning that must show a level before others are held against it: no single shock.
+/// Windows while learning that must show a level before others are held against it: no single
+/// shock.
 const FEWEST: usize = 3;
 
 /// The levels of a point in service.
@@ -64,8 +67,8 @@ impl InService {
 }
 
 impl Monitor {
-    /// Whether these features show no machine in service, by what the announced state has shown: the level
-    /// of a standing machine or of a dead sensor.
+    /// Whether these features show no machine in service, by what the announced state has shown:
+    /// the level of a standing machine or of a dead sensor.
     pub fn shows_no_service(&self, announced: &str, features: &Features) -> bool {
         let in_service = self.baselines.get(announced).and_then(super::Baseline::in_service);
         in_service.is_some_and(|service| service.is_absent(|key| features.get(key).copied()))

@@ -17,8 +17,9 @@ const TYPICAL_THRESHOLD: f64 = 0.7;
 /// Windows whose median is told as the level's ratio: that of the shortest rule.
 pub(super) const RATIO_WINDOWS: usize = 6;
 
-/// Change over the stretch looked at, as a share of the healthy level, below which a level is stable. Chosen: the
-/// levels of sound machines wander by a tenth over weeks; a damage that ends a bearing multiplies its level.
+/// Change over the stretch looked at, as a share of the healthy level, below which a level is
+/// stable. Chosen: the levels of sound machines wander by a tenth over weeks; a damage that ends a
+/// bearing multiplies its level.
 const LEAST_RISE: f64 = 0.1;
 
 /// The least change of a feature that makes a trend, in its unit.
@@ -86,8 +87,8 @@ impl Monitor {
         self.onset.map_or(from, |onset| from.min(least).max(onset))
     }
 
-    /// The ratio that is told of a window: of an alarm while its state is learnt the growth since the
-    /// state's first windows, which is the least that it can be.
+    /// The ratio that is told of a window: of an alarm while its state is learnt the growth since
+    /// the state's first windows, which is the least that it can be.
     pub(super) fn told_ratio(&self, state: &str) -> Option<f64> {
         let here = self.baselines.get(state)?;
         if here.is_ready() {
@@ -111,8 +112,8 @@ impl Monitor {
         keys.filter_map(ratio).max_by(f64::total_cmp)
     }
 
-    /// The level of a feature that alarms while windows are far apart: the median of the windows that
-    /// make a surge.
+    /// The level of a feature that alarms while windows are far apart: the median of the windows
+    /// that make a surge.
     fn surge_level(&self, key: &str) -> Option<f64> {
         let pace = self.usual_gap_h.map(|gap_h| Pace { gap_h, turns_per_h: None });
         let has_stood = pace.is_some_and(|pace| pace.has_stood(&self.settings));

@@ -13,8 +13,8 @@
 //! order of magnitude is absurd: by itself it would be no news of this bearing.
 //!
 //! **What is told** within the interval: a share of the time watched, times the share of the growth
-//! that is still ahead. On recorded runs it scores better than the distribution's own best value, since
-//! growth that is extrapolated changes with every stage of a damage.
+//! that is still ahead. On recorded runs it scores better than the distribution's own best value,
+//! since growth that is extrapolated changes with every stage of a damage.
 //!
 //! Invariant: 0 ≤ low ≤ hours ≤ high, all finite, or the reason why nothing is told.
 
@@ -51,8 +51,8 @@ const SIGNIFICANT: f64 = 1.645;
 
 /// Time left of a bearing whose damage shows, as a share of the time that it has been watched: the
 /// median. Chosen on the alarmed windows of five real runs (FEMTO Bearing1_1 on both axes,
-/// Bearing2_4 vertical, IMS test 2 bearing 1 by two features): medians 0.42, 0.36, 0.33, 0.29, 0.23;
-/// without any one of the runs the median stays between 0.29 and 0.36.
+/// Bearing2_4 vertical, IMS test 2 bearing 1 by two features): medians 0.42, 0.36, 0.33, 0.29,
+/// 0.23; without any one of the runs the median stays between 0.29 and 0.36.
 const MEDIAN_SHARE: f64 = 0.33;
 /// Standard deviation of its logarithm: it must only say which order of magnitude is absurd, as the
 /// growth's own priors know the rest. Chosen so that intervals cover on the same runs.
@@ -66,12 +66,12 @@ const DOUBT: f64 = 0.2;
 /// 1.39 to 1.72: the told interval is no narrower than that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LifeModel {
-    /// The time left of a damage that begins to show, as a share of the time that the bearing has been
-    /// watched.
+    /// The time left of a damage that begins to show, as a share of the time that the bearing has
+    /// been watched.
     pub share: f64,
-    /// Level above the healthy one, in healthy levels, at which a damage begins to show. Chosen: half
-    /// of what makes a level count ([`super::MonitorSettings::level_ratio`]); fitted together with the
-    /// share it is 0.1 in eight of nine folds, which scores less on the run left out.
+    /// Level above the healthy one, in healthy levels, at which a damage begins to show. Chosen:
+    /// half of what makes a level count ([`super::MonitorSettings::level_ratio`]); fitted together
+    /// with the share it is 0.1 in eight of nine folds, which scores less on the run left out.
     pub visible: f64,
     /// Least share of the growth that is still ahead: a bearing may stand above the level at which
     /// most have failed. The same fit chooses it in eight of nine folds; from 0.01 to 0.2 the score
@@ -147,15 +147,16 @@ impl Grown {
         }
     }
 
-    /// Whether the level stands beyond that at which bearings usually end: how long one lasts there is no matter of
-    /// the growth so far, and a share of the time watched would grow while the bearing dies.
+    /// Whether the level stands beyond that at which bearings usually end: how long one lasts there
+    /// is no matter of the growth so far, and a share of the time watched would grow while the
+    /// bearing dies.
     fn is_beyond_end(&self) -> bool {
         let latest: Vec<f64> = self.course.iter().rev().take(3).map(|point| point.1).collect();
         median(&latest).is_some_and(|level| level >= self.model.failure)
     }
 
-    /// The share of the growth that is still ahead. An exponential growth takes the same time for each
-    /// doubling, so its logarithm goes with the time.
+    /// The share of the growth that is still ahead. An exponential growth takes the same time for
+    /// each doubling, so its logarithm goes with the time.
     fn ahead(&self, model: &LifeModel) -> f64 {
         let Degradation { healthy, scatter, failure, .. } = self.model;
         let latest: Vec<f64> = self.course.iter().rev().take(3).map(|point| point.1).collect();
@@ -340,7 +341,8 @@ mod tests {
         assert_eq!(rul, remaining(None, &LifeModel::default()));
     }
 
-    /// Beyond the level at which bearings usually end, a share of the time watched grew while the bearing died.
+    /// Beyond the level at which bearings usually end, a share of the time watched grew while the
+    /// bearing died.
     #[test]
     fn no_life_is_told_beyond_the_level_at_which_bearings_end() {
         let course = rise(0.05, 90);

@@ -1,9 +1,10 @@
 //! Levels that surge or have doubled: a level far above its baseline does not wait for run rules
 //! that count windows where windows are far apart.
 //!
-//! Run rules want six windows and more, because windows that follow each other at once stray together. What
-//! must not be a passing event is a matter of time and turns: three windows in a row that stand at
-//! [`MonitorSettings::strong_ratio`] for a minute are no less certain than six within a minute.
+//! Run rules want six windows and more, because windows that follow each other at once stray
+//! together. What must not be a passing event is a matter of time and turns: three windows in a row
+//! that stand at [`MonitorSettings::strong_ratio`] for a minute are no less certain than six within
+//! a minute.
 
 use super::MonitorSettings;
 use super::baseline::Baseline;
@@ -18,8 +19,8 @@ pub(super) const SURGE_WINDOWS: usize = 3;
 /// windows of ten minutes are an hour, in which a bearing that seizes may be gone.
 const SPARSE_H: f64 = 1.0 / 6.0;
 
-/// Hours for which levels that have doubled must have stood. Chosen: the six windows of the shortest run
-/// rule are a minute on the runs that it was chosen on.
+/// Hours for which levels that have doubled must have stood. Chosen: the six windows of the
+/// shortest run rule are a minute on the runs that it was chosen on.
 const STOOD_H: f64 = 1.0 / 60.0;
 
 /// How far apart windows are, and how fast the shaft turns.

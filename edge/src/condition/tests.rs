@@ -103,9 +103,9 @@ fn a_level_a_fifth_above_its_baseline_is_none_of_staffs_business() {
     assert!((100..400).all(|n| !monitor.observe(&rms(n, 1.2)).anomaly_detected));
 }
 
-/// A historian's level below the least effect is no alarm, however little it strays: seven weeks of NASA/IMS
-/// test 3 alarmed at 1.06 to 1.08. What is no level is judged by its own scatter, and so is a level whose bearing
-/// is singled out by others.
+/// A historian's level below the least effect is no alarm, however little it strays: seven weeks of
+/// NASA/IMS test 3 alarmed at 1.06 to 1.08. What is no level is judged by its own scatter, and so
+/// is a level whose bearing is singled out by others.
 #[test]
 fn a_historians_level_alarms_from_an_effect_on_that_somebody_would_act_on() {
     let alarms = |key: &str, ratio: f64, is_singled_out: bool| {
@@ -143,8 +143,9 @@ fn levels_after_a_long_standstill_are_learnt_anew_within_reach_of_the_first() {
     assert!(raised(10, 1.28) > 400, "a stop of two hours changes no bearing");
 }
 
-/// A load that comes for the first time after a standstill and goes again: learnt in one block with the
-/// levels without it, its spread hid a damage until it had grown to five times the healthy level.
+/// A load that comes for the first time after a standstill and goes again: learnt in one block with
+/// the levels without it, its spread hid a damage until it had grown to five times the healthy
+/// level.
 #[test]
 fn a_load_that_comes_and_goes_after_a_standstill_is_not_learnt_as_scatter() {
     let mut monitor = Monitor::new(MonitorSettings::default());

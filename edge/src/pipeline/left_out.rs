@@ -1,4 +1,5 @@
-//! Samples of a live source that fill no window: bursts that are shorter, and the rest of longer ones.
+//! Samples of a live source that fill no window: bursts that are shorter, and the rest of longer
+//! ones.
 //!
 //! Invariant: samples that are not measured are counted, logged once, and shown in `/healthz` with
 //! the setting that decides.

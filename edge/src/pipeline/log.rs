@@ -101,8 +101,8 @@ pub(super) fn speed_learnt(
         stated_rpm,
         learnt_rpm = (learnt_rpm * 10.0).round() / 10.0,
         windows,
-        "the shaft does not turn at the stated speed; the learnt one is used from here. Correct rpm, or the \
-         tag, and learn the bearing anew"
+        "the shaft does not turn at the stated speed; the learnt one is used from here. Correct \
+         rpm, or the tag, and learn the bearing anew"
     );
 }
 

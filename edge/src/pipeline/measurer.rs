@@ -244,8 +244,8 @@ impl Measurer {
         }
     }
 
-    /// Leaves windows out that cannot be dated: the gateway started without a battery, and its clock
-    /// is not set yet. Dated in 1970 they would spoil every trend.
+    /// Leaves windows out that cannot be dated: the gateway started without a battery, and its
+    /// clock is not set yet. Dated in 1970 they would spoil every trend.
     fn leave_out(&mut self, windows: usize) {
         log::windows_without_time(&self.name, windows, self.is_without_time);
         if !std::mem::replace(&mut self.is_without_time, true) {

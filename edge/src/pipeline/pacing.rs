@@ -6,9 +6,9 @@
 
 use pdm_shared::time::Timestamp;
 
-/// Share of the period by which a burst may be early. Chosen: a sensor that wakes by its own clock every 5 s
-/// strays by some tenths of a second to either side, and half of the period would measure twice as often as is
-/// configured.
+/// Share of the period by which a burst may be early. Chosen: a sensor that wakes by its own clock
+/// every 5 s strays by some tenths of a second to either side, and half of the period would measure
+/// twice as often as is configured.
 const EARLY: f64 = 0.25;
 /// Windows whose starts lie this many lengths apart, or further, are bursts.
 const APART: f64 = 1.5;

@@ -5,11 +5,12 @@
 //! every minute while it lasts, every ten minutes while the baseline is learnt, else every hour.
 //! Its verdict holds for the following windows until the next look (`looking`).
 //!
-//! The speed is a tachometer's, else that of another system's tag while it is fresh, else the last look's
-//! estimate, else the configured one; a thorough look searches around the tag's or the configured speed.
-//! Where the baseline has learnt another speed than these state, it takes their place (`learning_speed`).
-//! If a tachometer gives the shaft's angle, its speed is used. A window in which the speed changes
-//! is first resampled to constant speed, since a moving defect line smears over many bins.
+//! The speed is a tachometer's, else that of another system's tag while it is fresh, else the last
+//! look's estimate, else the configured one; a thorough look searches around the tag's or the
+//! configured speed. Where the baseline has learnt another speed than these state, it takes their
+//! place (`learning_speed`). If a tachometer gives the shaft's angle, its speed is used. A window
+//! in which the speed changes is first resampled to constant speed, since a moving defect line
+//! smears over many bins.
 
 use std::sync::Arc;
 
@@ -63,8 +64,8 @@ struct Memory {
     /// A look is due because of an anomaly or a complete baseline, and was refused so far.
     #[serde(default)]
     owed: bool,
-    /// The strongest defect line of each element at the last look, dB, and windows in a row in which one
-    /// stands far above that.
+    /// The strongest defect line of each element at the last look, dB, and windows in a row in
+    /// which one stands far above that.
     #[serde(default)]
     looked_at_db: Option<f64>,
     #[serde(default)]
@@ -235,8 +236,8 @@ impl Point {
         serde_json::to_vec(&self.memory).expect("texts, numbers and lists always make JSON")
     }
 
-    /// Takes over what [`Self::changed_pasts`] returned, unless it was learnt of another bearing or at another
-    /// rate: then the point goes on without a past, as if it had never had one.
+    /// Takes over what [`Self::changed_pasts`] returned, unless it was learnt of another bearing or
+    /// at another rate: then the point goes on without a past, as if it had never had one.
     ///
     /// # Errors
     /// [`MemoryError`] if it has another form.
@@ -290,8 +291,8 @@ impl Point {
         self.measure_beside(accel_m_s2, (None, &[]), at, now)
     }
 
-    /// [`Self::measure`] with the angle of the tachometer's shaft over the window, if it is known, and
-    /// what the other points of the machine had seen by the window before.
+    /// [`Self::measure`] with the angle of the tachometer's shaft over the window, if it is known,
+    /// and what the other points of the machine had seen by the window before.
     pub fn measure_beside(
         &mut self,
         accel_m_s2: &[f64],

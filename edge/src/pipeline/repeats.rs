@@ -1,4 +1,5 @@
-//! Windows that come again: one that is delivered twice, and a sensor that repeats its last samples.
+//! Windows that come again: one that is delivered twice, and a sensor that repeats its last
+//! samples.
 //!
 //! Noise never repeats, so equal samples are the same samples. Invariants: a window of the same
 //! samples and the same time is measured once; the third window of the same samples in a row says

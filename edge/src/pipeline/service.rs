@@ -87,7 +87,8 @@ impl Edge {
         if let Some(captures) = &captures
             && let Some(uploading) = captures.uploading(&spool, remarks.clone(), stop.clone())
         {
-            // it ends by the token, or with the process: what it has not sent is sent after the next start
+            // it ends by the token, or with the process: what it has not sent is sent after the
+            // next start
             tokio::spawn(uploading);
         }
         let host = (Arc::clone(&clock), remarks.clone());
@@ -266,8 +267,8 @@ impl Service {
         }
     }
 
-    /// Writes the captures that wait for their last samples. The disk may hold this up: it is given up
-    /// after the time that the other parts have.
+    /// Writes the captures that wait for their last samples. The disk may hold this up: it is given
+    /// up after the time that the other parts have.
     async fn stop_captures(&mut self) {
         let Some(captures) = self.captures.take() else { return };
         let stopping = tokio::task::spawn_blocking(move || captures.stop());

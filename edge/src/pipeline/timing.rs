@@ -52,8 +52,8 @@ pub(super) fn tell_moved(events: &mut [Event], moved_s: Option<f64>) {
     }
 }
 
-/// Delay of a window's samples at the gateway above which the event says so, s: the messages of a burst
-/// over a slow radio take less.
+/// Delay of a window's samples at the gateway above which the event says so, s: the messages of a
+/// burst over a slow radio take less.
 const LATE_S: f64 = 60.0;
 
 /// Marks the events of samples that waited on their way to the gateway.

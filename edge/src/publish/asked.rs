@@ -26,14 +26,14 @@ const REMEMBERED: usize = 50_000;
 
 /// Numbers that were sent again and are not covered by a receipt yet.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AskedEvents {
     numbers: BTreeSet<u64>,
     stored_through: u64,
     again_at: Instant,
     pauses: Backoff,
 }
 
-impl Asked {
+impl AskedEvents {
     pub(super) fn new(now: Instant) -> Self {
         let mut pauses = Backoff::new(PAUSES);
         let again_at = now + pauses.next_pause();
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_on_its_way_again_is_not_sent_at_every_receipt() {
         let now = Instant::now();
-        let mut asked = Asked::new(now);
+        let mut asked = AskedEvents::new(now);
         let mut at = |s: u64, missing: &[[u64; 2]]| {
             asked.filter(&receipt(4, missing), 100, now + Duration::from_secs(s)).missing
         };
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn progress_makes_the_wait_a_short_one_again() {
         let now = Instant::now();
-        let mut asked = Asked::new(now);
+        let mut asked = AskedEvents::new(now);
         let later = |s| now + Duration::from_secs(s);
         assert_eq!(asked.filter(&receipt(4, &[[5, 6]]), 100, now).missing.len(), 2);
         assert_eq!(asked.filter(&receipt(5, &[[6, 6]]), 100, later(9)).missing.len(), 0);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn progress_is_counted_from_what_an_agent_has_that_lost_some() {
         let now = Instant::now();
-        let mut asked = Asked::new(now);
+        let mut asked = AskedEvents::new(now);
         let later = |s| now + Duration::from_secs(s);
         assert_eq!(asked.filter(&receipt(50, &[]), 100, now).missing.len(), 0);
         assert_eq!(asked.filter(&receipt(4, &[[5, 6]]), 100, now).missing.len(), 2);
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_receipt_that_asks_for_everything_is_taken_in_pieces() {
         let now = Instant::now();
-        let mut asked = Asked::new(now);
+        let mut asked = AskedEvents::new(now);
         let all = receipt(0, &[[0, u64::MAX]]);
         let first = asked.filter(&all, 25_000, now).missing;
         assert_eq!((first.len(), first[0]), (AT_ONCE, [1, 1]));

@@ -1,15 +1,16 @@
 //! Learns how large a packet the broker takes, where it does not say so in its CONNACK.
 //!
-//! A broker with MQTT 5 refuses a publication with reason 149 ("packet too large"), which ends the client's
-//! connection without saying which one it was. The largest packet in flight is at least as large as the
-//! refused one, so what is learnt is never below the broker's limit; the next connections learn it closer.
-//! A broker with MQTT 3.1.1 acknowledges and drops, or closes the connection: an event that the agent asks
-//! for again and again, or with which connections end, is sent without its spectra. No I/O here.
+//! A broker with MQTT 5 refuses a publication with reason 149 ("packet too large"), which ends the
+//! client's connection without saying which one it was. The largest packet in flight is at least as
+//! large as the refused one, so what is learnt is never below the broker's limit; the next
+//! connections learn it closer. A broker with MQTT 3.1.1 acknowledges and drops, or closes the
+//! connection: an event that the agent asks for again and again, or with which connections end, is
+//! sent without its spectra. No I/O here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often the agent asks for an event before it is sent without its spectra. Chosen: the first repetition
-/// follows a lost connection often enough, the third never did.
+/// How often the agent asks for an event before it is sent without its spectra. Chosen: the first
+/// repetition follows a lost connection often enough, the third never did.
 const ASKED_OFTEN: u8 = 3;
 /// Most numbers that are remembered; further ones are sent whole.
 const REMEMBERED: usize = 10_000;
@@ -39,8 +40,8 @@ impl PacketLimit {
         self.refused.map_or(usize::MAX, |refused| refused - refused.div_ceil(MARGIN))
     }
 
-    /// The broker refuses a packet of at most this size. False if that was known: another connection
-    /// would end in the same way.
+    /// The broker refuses a packet of at most this size. False if that was known: another
+    /// connection would end in the same way.
     pub(super) fn refuses(&mut self, bytes: usize) -> bool {
         let is_new = self.refused.is_none_or(|refused| bytes < refused);
         if is_new {
@@ -49,7 +50,8 @@ impl PacketLimit {
         is_new
     }
 
-    /// The broker took a packet: what was learnt may not be below it, as its limit may have been raised.
+    /// The broker took a packet: what was learnt may not be below it, as its limit may have been
+    /// raised.
     pub(super) fn took(&mut self, bytes: usize) {
         if self.refused.is_some_and(|refused| bytes >= refused) {
             self.refused = None;
@@ -109,7 +111,8 @@ impl PacketLimit {
 mod tests {
     use super::*;
 
-    /// R-EDGE-10: a broker with a limit of 6,000 that refuses what is larger, whatever else is in flight.
+    /// R-EDGE-10: a broker with a limit of 6,000 that refuses what is larger, whatever else is in
+    /// flight.
     #[test]
     fn what_is_learnt_comes_down_to_the_brokers_limit_and_not_below() {
         let mut limit = PacketLimit::default();

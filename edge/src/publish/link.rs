@@ -35,8 +35,8 @@ pub enum Down {
     /// The network or the broker is not reachable.
     #[error("{0}")]
     Lost(String),
-    /// The broker refuses a publication because of its size (reason 149). The next connection does not
-    /// send it again.
+    /// The broker refuses a publication because of its size (reason 149). The next connection does
+    /// not send it again.
     #[error("the broker refuses a publication as too large: {0}")]
     TooLarge(String),
     /// The broker or TLS refused the connection. An attempt succeeds only after somebody changes
@@ -206,8 +206,8 @@ impl Link {
         handed_over.map_err(Down::Lost)
     }
 
-    /// Requests a subscription with QoS 1. With MQTT 5 messages keep their retain flag, so that one that its
-    /// publisher wants kept is known by it also at once; a broker of 3.1.1 clears it.
+    /// Requests a subscription with QoS 1. With MQTT 5 messages keep their retain flag, so that one
+    /// that its publisher wants kept is known by it also at once; a broker of 3.1.1 clears it.
     ///
     /// # Errors
     /// [`Down`] if the poller has ended.

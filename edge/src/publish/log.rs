@@ -14,8 +14,9 @@ use crate::spool::Implausible;
 pub(super) fn states_given_up() {
     counter!("pdm_edge_states_given_up_total").increment(1);
     tracing::warn!(
-        "the broker refuses the states of bearings (topic …/state): none are published until the next start; events \
-         go on. Allow the topic in the broker's access rules (deploy/mosquitto/acl)"
+        "the broker refuses the states of bearings (topic …/state): none are published until the \
+         next start; events go on. Allow the topic in the broker's access rules \
+         (deploy/mosquitto/acl)"
     );
 }
 
@@ -68,8 +69,9 @@ pub(super) fn thrown_out(address: &BrokerAddress, client_id: &str, down: &Down, 
             %address,
             client_id,
             reason = %down,
-            "the broker ends the connection again and again: another client has taken this client id \
-             (two gateways of one name, or a copied spool), or its access rules refuse what is sent"
+            "the broker ends the connection again and again: another client has taken this client \
+             id (two gateways of one name, or a copied spool), or its access rules refuse what is \
+             sent"
         );
     }
 }
@@ -159,7 +161,8 @@ pub(super) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
     tracing::warn!(topic, %error, "receipt not understood");
 }
 
-/// A receipt says what cannot be true. Told once until it changes, since receipts come every second.
+/// A receipt says what cannot be true. Told once until it changes, since receipts come every
+/// second.
 pub(super) fn receipt_not_believed(why: &Implausible) {
     tracing::error!(%why, "receipt refused, nothing is deleted");
 }

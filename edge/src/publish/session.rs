@@ -8,7 +8,7 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::asked::Asked;
+use super::asked::AskedEvents;
 use super::documents::Said;
 use super::in_flight::InFlight;
 use super::lanes::Lanes;
@@ -35,12 +35,13 @@ use tail::Tail;
 /// default 20 s.
 pub(super) const ACK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// Time in which a receipt covers nothing although the broker has acknowledged events, after which the
-/// health says so. An agent that is updated is back within a minute, one with a backlog advances.
+/// Time in which a receipt covers nothing although the broker has acknowledged events, after which
+/// the health says so. An agent that is updated is back within a minute, one with a backlog
+/// advances.
 const RECEIPT_PATIENCE: Duration = Duration::from_mins(5);
 
-/// Time in which the broker refuses events and takes none, after which health and status say so. Chosen: access
-/// rules that are being changed are whole within it.
+/// Time in which the broker refuses events and takes none, after which health and status say so.
+/// Chosen: access rules that are being changed are whole within it.
 const REFUSAL_PATIENCE: Duration = Duration::from_secs(30);
 
 /// PUBACKs are written to the spool in groups: two default flights of 256, or those of 50 ms. Each
@@ -109,7 +110,7 @@ pub(super) struct Session<'a> {
     refused_since: Option<Instant>,
     pause_until: Option<Instant>,
     tail: Tail,
-    asked: Asked,
+    asked: AskedEvents,
     opened: Instant,
     /// When a receipt last covered something, or nothing was to be covered.
     covered_at: Instant,
@@ -146,7 +147,7 @@ impl<'a> Session<'a> {
             refused_since: None,
             pause_until: None,
             tail: Tail::new(0, now, None),
-            asked: Asked::new(now),
+            asked: AskedEvents::new(now),
             opened: now,
             covered_at: now,
             has_receipts_answer: false,

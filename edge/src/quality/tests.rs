@@ -165,7 +165,8 @@ proptest! {
     }
 }
 
-/// Samples in mg that are read as g: 31 g RMS and some 500 mm/s were a valid window of a running machine.
+/// Samples in mg that are read as g: 31 g RMS and some 500 mm/s were a valid window of a running
+/// machine.
 #[test]
 fn a_velocity_that_no_machine_has_is_implausible() {
     let sine_mm_s = |velocity_rms: f64| -> Vec<f64> {

@@ -17,8 +17,8 @@ use crate::condition::is_column_line;
 
 /// Other bearings that a level is compared with, at least.
 const LEAST_LIKE: usize = 2;
-/// Rows whose median is the present level, and the rows, by their age in hours, whose median is the level
-/// before; fewer tell nothing.
+/// Rows whose median is the present level, and the rows, by their age in hours, whose median is the
+/// level before; fewer tell nothing.
 const NOW_ROWS: usize = 6;
 const BEFORE_H: (f64, f64) = (3.0, 12.0);
 const LEAST_BEFORE: usize = 12;

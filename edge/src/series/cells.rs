@@ -1,7 +1,7 @@
 //! The values of one column: numbers, the unit behind a number, and codes that stand for no value.
 //!
-//! Stands between the fields of a table and its rows. Invariants: a column has one unit; what stands for no
-//! value is left out with its count and first line, never taken for a value.
+//! Stands between the fields of a table and its rows. Invariants: a column has one unit; what
+//! stands for no value is left out with its count and first line, never taken for a value.
 
 use std::borrow::Cow;
 
@@ -61,7 +61,8 @@ pub(super) fn values(
     notes.extend(units.note());
     notes.extend(words.map(|(line, word, count)| {
         format!(
-            "{}: {count} cells hold words for no value (first in line {line}: {word:?}) and were left out",
+            "{}: {count} cells hold words for no value (first in line {line}: {word:?}) and were \
+             left out",
             asked.name
         )
     }));
@@ -112,7 +113,8 @@ impl<'a> UnitsOfCells<'a> {
             return Ok(());
         }
         let reason = format!(
-            "column {:?} is in {} by {place} and in {} here: a column has one unit; bring all values into one",
+            "column {:?} is in {} by {place} and in {} here: a column has one unit; bring all \
+             values into one",
             self.name, known.spelling, unit.spelling
         );
         Err(SeriesError::Ambiguous { line, reason })
@@ -124,7 +126,8 @@ impl<'a> UnitsOfCells<'a> {
         Some(match self.without {
             0 => format!("{}: the unit {spelling} stands in the cells", self.name),
             without => format!(
-                "{}: the unit {spelling} stands in {} cells and not in {without} (first in line {}), which are taken in the same",
+                "{}: the unit {spelling} stands in {} cells and not in {without} (first in line \
+                 {}), which are taken in the same",
                 self.name, self.with, self.first_without
             ),
         })
@@ -164,7 +167,8 @@ fn leave_codes_out(
             notes.push(format!("{name}: {stands}, as a mark for no value: left out"));
         } else {
             notes.push(format!(
-                "{name}: {stands}, as loggers write it for no value or a broken sensor; it may be a value and is kept"
+                "{name}: {stands}, as loggers write it for no value or a broken sensor; it may be \
+                 a value and is kept"
             ));
         }
     }
@@ -172,10 +176,10 @@ fn leave_codes_out(
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
     use super::*;
 
-    fn read(header: &str, cells: &[&str]) -> Result<Table, SeriesError> {
+    fn read(header: &str, cells: &[&str]) -> Result<SeriesTable, SeriesError> {
         let rows = cells.iter().enumerate().map(|(row, cell)| format!("{}\t{cell}\n", 600 * row));
         let text = format!("t\t{header}\n{}", rows.collect::<String>());
         let values = vec![header.to_owned()];

@@ -1,8 +1,8 @@
 //! Headers that have more or fewer names than the rows have fields.
 //!
-//! Part of the table. R and data frames write the index of rows without a name, loggers end their rows or
-//! their header with separators. Invariant: names are moved only where the rows leave one reading; else the
-//! reader of rows refuses them with both counts.
+//! Part of the table. R and data frames write the index of rows without a name, loggers end their
+//! rows or their header with separators. Invariant: names are moved only where the rows leave one
+//! reading; else the reader of rows refuses them with both counts.
 
 use crate::source::interpretation::ChannelRole;
 use crate::tabular::fields::{Separator, index_of_rows};
@@ -37,7 +37,8 @@ pub(super) fn fitted(
     if more == 1 && are_full && index_of_rows(&looked) && !is_index_named(&names) {
         names.insert(0, String::new());
         notes.push(
-            "the rows have one field more than the header: the first is the index of the row, without a name"
+            "the rows have one field more than the header: the first is the index of the row, \
+             without a name"
                 .to_owned(),
         );
     }
@@ -52,9 +53,9 @@ fn is_index_named(names: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
 
-    fn read(text: &str) -> Result<Table, String> {
+    fn read(text: &str) -> Result<SeriesTable, String> {
         let request = Request {
             time: "t".to_owned(),
             values: vec!["a".to_owned()],
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn the_three_heads_of_toa5_are_no_rows() {
         let text = "\"TOA5\",\"CR6\",\"x\"\n\"t\",\"RECORD\",\"a\"\n\"TS\",\"RN\",\"mm/s\"\n\
-                    \"\",\"\",\"Avg\"\n\"2026-03-01 00:00:00\",0,2.5\n\"2026-03-01 00:10:00\",1,\"NAN\"\n";
+                    \"\",\"\",\"Avg\"\n\"2026-03-01 00:00:00\",0,2.5\n\"2026-03-01 \
+                    00:10:00\",1,\"NAN\"\n";
         assert_eq!(values(text), [Some(2.5), None]);
     }
 

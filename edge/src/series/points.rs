@@ -1,7 +1,8 @@
 //! Rows of several sensors, machines or units in one column of values.
 //!
-//! Between the rows of a table and its values. Invariant: a column that names sensors, machines or units holds one
-//! value in the rows that are judged; several are refused with the column, its values and the option that chooses one.
+//! Between the rows of a table and its values. Invariant: a column that names sensors, machines or
+//! units holds one value in the rows that are judged; several are refused with the column, its
+//! values and the option that chooses one.
 
 use super::table::{FieldRow, SeriesError};
 use crate::source::interpretation::{ChannelRole, StatedUnit};
@@ -126,7 +127,8 @@ fn field<'a>(row: &FieldRow<'a>, place: usize) -> &'a str {
     row.fields.get(place).copied().unwrap_or_default()
 }
 
-/// The different values of a column with their counts and first lines; no more of them than are looked at.
+/// The different values of a column with their counts and first lines; no more of them than are
+/// looked at.
 fn values_of(rows: &[FieldRow<'_>], place: usize) -> Vec<(String, usize, u64)> {
     let mut values: Vec<(String, usize, u64)> = Vec::new();
     for row in rows {
@@ -154,8 +156,8 @@ fn told(values: &[(String, usize, u64)]) -> String {
     format!("{}{more}", all.join(", "))
 }
 
-/// Whether a column may tell series apart: by its name, and by what it holds. Numbers do where the name says nothing
-/// else, since a sensor's temperature is no sensor.
+/// Whether a column may tell series apart: by its name, and by what it holds. Numbers do where the
+/// name says nothing else, since a sensor's temperature is no sensor.
 fn may_name_points(rows: &[FieldRow<'_>], place: usize, name: &str) -> bool {
     let lower = name.to_lowercase();
     let words: Vec<&str> =
@@ -195,8 +197,8 @@ fn check_points(rows: &[FieldRow<'_>], place: usize, name: &str) -> Result<(), S
         return Ok(());
     }
     let reason = format!(
-        "column {name:?} tells several series apart ({}), and the values of all of them stand in one column; judge one of \
-         them (--only {name}={}), or give each a column of its own",
+        "column {name:?} tells several series apart ({}), and the values of all of them stand in \
+         one column; judge one of them (--only {name}={}), or give each a column of its own",
         told(&values),
         values[0].0
     );
@@ -215,20 +217,22 @@ fn check_units(rows: &[FieldRow<'_>], place: usize, name: &str) -> Result<(), Se
     };
     let Some((other, _, line)) = values.iter().find(is_other) else { return Ok(()) };
     let reason = format!(
-        "column {name:?} states the unit {first:?} in the rows above and {other:?} here ({}): a series has one unit; bring \
-         all values into one, or judge the rows of one (--only {name}={first})",
+        "column {name:?} states the unit {first:?} in the rows above and {other:?} here ({}): a \
+         series has one unit; bring all values into one, or judge the rows of one (--only \
+         {name}={first})",
         told(&values)
     );
     Err(SeriesError::Ambiguous { line: *line, reason })
 }
 
-/// Rows of equal values from which on they are told, and their least part of the rows. Chosen: ten equal readings of
-/// three digits are no chance at live sources; a table of some hundred rows has more of them by its digits.
+/// Rows of equal values from which on they are told, and their least part of the rows. Chosen: ten
+/// equal readings of three digits are no chance at live sources; a table of some hundred rows has
+/// more of them by its digits.
 const FROZEN_ROWS: usize = 20;
 const FROZEN_PART: f64 = 0.05;
 
-/// A note on values that stand still to the last digit among others that change from row to row. A machine that stands
-/// writes 0.
+/// A note on values that stand still to the last digit among others that change from row to row. A
+/// machine that stands writes 0.
 pub(super) fn frozen_note(
     name: &str,
     rows: &[FieldRow<'_>],
@@ -256,8 +260,8 @@ pub(super) fn frozen_note(
     }
     let line = |at: usize| rows.get(at).map_or(0, |row| row.line);
     Some(format!(
-        "{name}: {count} values in a row are equal to the last digit ({}, lines {} to {}): the sensor may have stopped, or \
-         the last value was repeated",
+        "{name}: {count} values in a row are equal to the last digit ({}, lines {} to {}): the \
+         sensor may have stopped, or the last value was repeated",
         values[last].unwrap_or_default(),
         line(last + 1 - count),
         line(last)
@@ -266,9 +270,9 @@ pub(super) fn frozen_note(
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
 
-    fn read(text: &str, only: &[(&str, &str)]) -> Result<Table, String> {
+    fn read(text: &str, only: &[(&str, &str)]) -> Result<SeriesTable, String> {
         let only = only.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
         let request = Request {
             time: "t".to_owned(),

@@ -1,12 +1,14 @@
 //! Values that the table itself calls bad, in a column beside them.
 //!
-//! Historians and OPC servers write a value and its quality: `Bad`, `Invalid`, or a number of which the two
-//! highest bits are 0, the status code of OPC UA, a share in percent, or a flag. Invariant: such a value is no value, and the count is told; a column that does not
-//! speak of quality by its name and in all of its words changes nothing.
+//! Historians and OPC servers write a value and its quality: `Bad`, `Invalid`, or a number of which
+//! the two highest bits are 0, the status code of OPC UA, a share in percent, or a flag. Invariant:
+//! such a value is no value, and the count is told; a column that does not speak of quality by its
+//! name and in all of its words changes nothing.
 
 use super::table::FieldRow;
 
-/// Names of a column of quality, in lower case without signs; they may stand behind the name of a value.
+/// Names of a column of quality, in lower case without signs; they may stand behind the name of a
+/// value.
 const NAMES: [&str; 34] = [
     "quality",
     "qualitycode",
@@ -102,12 +104,13 @@ const OPC_GOOD: f64 = 192.0;
 /// Qualities below are bad.
 const OPC_BAD_BELOW: f64 = 64.0;
 
-/// The status code of OPC UA: the highest bit of 32 is set where a value is bad, the next where it is
-/// uncertain.
+/// The status code of OPC UA: the highest bit of 32 is set where a value is bad, the next where it
+/// is uncertain.
 const UA_BAD: f64 = 2_147_483_648.0;
 const UA_UNCERTAIN: f64 = 1_073_741_824.0;
 
-/// A share of good readings in percent, below which a value is bad: it is 100 or 0 for most (PHD, PI).
+/// A share of good readings in percent, below which a value is bad: it is 100 or 0 for most (PHD,
+/// PI).
 const GOOD_PERCENT: f64 = 50.0;
 
 /// Begins the name of a tag by which WinCC marks its own start and stop among the rows of a log.
@@ -132,7 +135,8 @@ fn leave_events_out(
         }
     }
     notes.push(format!(
-        "{} rows are events of the logger ({EVENT_TAG}…, first in line {}) and no readings: left out",
+        "{} rows are events of the logger ({EVENT_TAG}…, first in line {}) and no readings: left \
+         out",
         events.len(),
         first.line
     ));
@@ -152,7 +156,8 @@ pub(super) fn leave_out(
             let count = bad.iter().filter(|is_bad| **is_bad).count();
             if count > 0 {
                 notes.push(format!(
-                    "{count} rows are bad by column {:?}, which may speak of the machine: their values are kept",
+                    "{count} rows are bad by column {:?}, which may speak of the machine: their \
+                     values are kept",
                     header[place]
                 ));
             }
@@ -232,8 +237,8 @@ fn not_understood(rows: &[FieldRow<'_>], place: usize, name: &str) -> Option<Str
     }
     (all.len() > 1).then(|| {
         format!(
-            "column {name:?} may say which values are bad, and what it says is not understood ({}): all \
-             values are taken",
+            "column {name:?} may say which values are bad, and what it says is not understood \
+             ({}): all values are taken",
             all.join(", ")
         )
     })
@@ -299,9 +304,9 @@ fn bad_by_code_or_share(numbers: &[f64], name: &str) -> Option<Vec<bool>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Request, Table, read_table};
+    use super::super::table::{Request, SeriesTable, read_table};
 
-    fn read(text: &str) -> Table {
+    fn read(text: &str) -> SeriesTable {
         let values = vec!["a".to_owned(), "b".to_owned()];
         let request =
             Request { time: "t".to_owned(), values, period_s: 600.0, ..Request::default() };
@@ -323,7 +328,7 @@ mod tests {
         );
     }
 
-    fn missing(table: &Table) -> Vec<(usize, usize)> {
+    fn missing(table: &SeriesTable) -> Vec<(usize, usize)> {
         let rows = table.rows.iter().enumerate();
         rows.flat_map(|(row, all)| {
             let values = all.values.iter().enumerate();

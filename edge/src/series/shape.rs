@@ -16,9 +16,9 @@ const GAP: usize = 4;
 const BY_CHANCE: f64 = 1e-4;
 /// Values around one, of which the median is its neighbourhood: peaks of up to three are seen.
 const NEIGHBOURS: usize = 7;
-/// Robust standard deviations (1.4826 MAD) above its neighbourhood that make a spike. Data: 300 series
-/// of the generator `pdm_harness::planted`, seeds 1 to 5: sound ones reach 6.4, the 1st percentile of
-/// planted peaks is 10.
+/// Robust standard deviations (1.4826 MAD) above its neighbourhood that make a spike. Data: 300
+/// series of the generator `pdm_harness::planted`, seeds 1 to 5: sound ones reach 6.4, the 1st
+/// percentile of planted peaks is 10.
 const SPIKE_SIGMAS: f64 = 8.0;
 /// Times the level's own changes from day to day that its change from the first third to the last
 /// twelfth must be. Data: the same series: without a drift they reach 3.0, of 75 drifts five stay
@@ -71,8 +71,8 @@ pub struct ShapeFinding {
     /// Its size, in the unit of the series: the peak above its neighbourhood, the change of the
     /// level, the value at which a drop-out stands (`None` where values are missing).
     pub amount: Option<f64>,
-    /// How sure: robust standard deviations of a spike, times the usual change of a drift, values of a
-    /// drop-out.
+    /// How sure: robust standard deviations of a spike, times the usual change of a drift, values
+    /// of a drop-out.
     pub strength: f64,
 }
 
@@ -85,8 +85,8 @@ pub struct Shape {
     pub embedding: Vec<f64>,
 }
 
-/// The shape of a series of equally spaced values; `day` is the number of values a day, if that is a
-/// whole number above 1. Fewer than [`FEWEST`] values give only drop-outs.
+/// The shape of a series of equally spaced values; `day` is the number of values a day, if that is
+/// a whole number above 1. Fewer than [`FEWEST`] values give only drop-outs.
 pub fn shape(values: &[Option<f64>], day: Option<usize>) -> Shape {
     let mut findings = dropouts(values);
     let mut kept: Vec<Option<f64>> = values.to_vec();
@@ -144,8 +144,8 @@ fn dropouts(values: &[Option<f64>]) -> Vec<ShapeFinding> {
         .collect()
 }
 
-/// First and last place of each run of items that follow each other, at most one place left out, and
-/// are the same.
+/// First and last place of each run of items that follow each other, at most one place left out,
+/// and are the same.
 fn runs<'v>(
     items: impl Iterator<Item = (usize, &'v Option<f64>)>,
     same: impl Fn(Option<f64>, &Option<f64>) -> bool,

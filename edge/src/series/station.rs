@@ -1,5 +1,5 @@
-//! One series of a station, judged in one step: its shape by [`super::shape`], trend and anomaly by the
-//! judgement of every feature series ([`super::judge`]), and the nearest of past series.
+//! One series of a station, judged in one step: its shape by [`super::shape`], trend and anomaly by
+//! the judgement of every feature series ([`super::judge`]), and the nearest of past series.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::shape::{FEWEST, Kind, likeness, shape};
-use super::table::{Row, Table};
+use super::table::{Row, SeriesTable};
 
 /// Most values of a series: two years of hours. More are refused.
 pub const MOST_VALUES: usize = 20_000;
@@ -257,7 +257,7 @@ fn figures(series: &Even) -> Figures {
 fn trend(column: &str, series: &Even) -> Option<Trend> {
     let row =
         |(place, value): (usize, &Option<f64>)| Row { at: series.at(place), values: vec![*value] };
-    let table = Table {
+    let table = SeriesTable {
         columns: vec![column.to_owned()],
         rows: series.values.iter().enumerate().map(row).collect(),
         notes: Vec::new(),

@@ -1,6 +1,7 @@
 //! The table itself: a CSV with a header, a column that tells the time, columns of values.
 //!
-//! Rows stay in their order, which must be that of time or its reverse. What has two readings is refused.
+//! Rows stay in their order, which must be that of time or its reverse. What has two readings is
+//! refused.
 
 use std::io::Read;
 
@@ -35,7 +36,7 @@ pub struct Request {
 
 /// A table of values over time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct SeriesTable {
     /// Names of the columns asked for.
     pub columns: Vec<String>,
     /// The rows, in the order of time.
@@ -130,7 +131,7 @@ pub enum SeriesError {
 ///
 /// # Errors
 /// The first [`SeriesError`] found.
-pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, SeriesError> {
+pub fn read_table(mut input: impl Read, request: &Request) -> Result<SeriesTable, SeriesError> {
     if !(request.period_s.is_finite() && request.period_s > 0.0) {
         return Err(SeriesError::Period { got: request.period_s });
     }
@@ -155,7 +156,8 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
         })?;
         if places.next().is_some() {
             let reason = format!(
-                "several columns have the name {wanted:?}: which one is meant is open; give each a name of its own"
+                "several columns have the name {wanted:?}: which one is meant is open; give each a \
+                 name of its own"
             );
             return Err(SeriesError::Ambiguous { line: line as u64, reason });
         }
@@ -189,11 +191,12 @@ pub fn read_table(mut input: impl Read, request: &Request) -> Result<Table, Seri
     }
     let rows: Vec<Row> =
         instants.at.into_iter().zip(values).map(|(at, values)| Row { at, values }).collect();
-    Ok(Table { columns: request.values.clone(), rows, notes })
+    Ok(SeriesTable { columns: request.values.clone(), rows, notes })
 }
 
-/// Share of rows with the time of the row before from which a column that tells such rows apart makes a table of
-/// several series. Chosen: two tags below each other give half, a repeated hour of summer time a hundredth.
+/// Share of rows with the time of the row before from which a column that tells such rows apart
+/// makes a table of several series. Chosen: two tags below each other give half, a repeated hour of
+/// summer time a hundredth.
 const SEVERAL_SERIES: f64 = 0.3;
 /// Most names of series that a refusal tells.
 const NAMES_TOLD: usize = 5;
@@ -228,8 +231,9 @@ fn repeated_times(
             let told: Vec<String> =
                 names.iter().take(NAMES_TOLD).map(|name| format!("{name:?}")).collect();
             let reason = format!(
-                "the times stand several times, and column {:?} tells such rows apart ({}): the table holds several \
-                 series below each other; judge one of them (--only {}={}), or give each a column of its own",
+                "the times stand several times, and column {:?} tells such rows apart ({}): the \
+                 table holds several series below each other; judge one of them (--only {}={}), or \
+                 give each a column of its own",
                 header[place],
                 told.join(", "),
                 header[place],
@@ -245,8 +249,8 @@ fn repeated_times(
     )))
 }
 
-/// The lines without those that begin in `#`: the markers `"#TYPES"` and `"#ROWS"` of Ignition, and the
-/// row of types below the first.
+/// The lines without those that begin in `#`: the markers `"#TYPES"` and `"#ROWS"` of Ignition, and
+/// the row of types below the first.
 fn without_markers<'a>(lines: &[(usize, &'a str)]) -> Vec<(usize, &'a str)> {
     let marker = |line: &str| line.trim_start_matches(['"', ' ']).starts_with('#');
     let is_types = |at: usize| {
@@ -408,7 +412,8 @@ fn number_form(
         (None, example) => {
             let (line, got) = example.unwrap_or_default();
             let reason = format!(
-                "{got:?} may be a decimal comma or a comma between thousands; decide with --decimal comma or --decimal point"
+                "{got:?} may be a decimal comma or a comma between thousands; decide with \
+                 --decimal comma or --decimal point"
             );
             Err(SeriesError::Ambiguous { line, reason })
         }

@@ -1,7 +1,9 @@
-//! The time column of a table: calendar times, times since 1970, spreadsheet day numbers, other clocks, counts.
+//! The time column of a table: calendar times, times since 1970, spreadsheet day numbers, other
+//! clocks, counts.
 //!
-//! Stands between the fields of a table and its rows. Invariants: instants do not go back; a column whose unit
-//! nothing states counts only if it agrees with the period; a contradiction is refused or told.
+//! Stands between the fields of a table and its rows. Invariants: instants do not go back; a column
+//! whose unit nothing states counts only if it agrees with the period; a contradiction is refused
+//! or told.
 
 use pdm_dsp::robust::median;
 use pdm_shared::time::Timestamp;
@@ -23,8 +25,8 @@ const SHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
 /// Difference of the usual step from the period up to which both agree, ratio.
 const AGREEMENT: f64 = 0.1;
 
-/// Times before February 2000 are those of clocks that were never set: they begin in 1970, 1980 and on the first day of
-/// 2000, s since 1970.
+/// Times before February 2000 are those of clocks that were never set: they begin in 1970, 1980 and
+/// on the first day of 2000, s since 1970.
 const CLOCKS_SET_FROM_S: f64 = 949_363_200.0;
 
 /// The statements of a person and of the table on the time column.
@@ -95,7 +97,8 @@ pub(super) fn instants(
     Ok(Instants { at, is_reversed, notes })
 }
 
-/// Whether the column holds calendar times. Digits alone are one if all rows are dates in compact form.
+/// Whether the column holds calendar times. Digits alone are one if all rows are dates in compact
+/// form.
 fn is_calendar(fields: &[String]) -> bool {
     let Some(first) = fields.first() else { return false };
     if Stamp::parse(first).is_none() {
@@ -145,7 +148,8 @@ fn calendar_seconds(
         } else if own.windows(2).any(|pair| pair[0] == pair[1]) {
             let line = rows.first().map_or(0, |row| row.line);
             let reason = format!(
-                "the dates of column {:?} repeat and no column has the time of day; name a column with both (--time)",
+                "the dates of column {:?} repeat and no column has the time of day; name a column \
+                 with both (--time)",
                 asked.request.time
             );
             return Err(SeriesError::Ambiguous { line, reason });
@@ -202,7 +206,8 @@ fn over_midnight(seconds: &mut [f64]) {
     }
 }
 
-/// Local times that go back by an hour once, between steps of the usual length: the end of summer time.
+/// Local times that go back by an hour once, between steps of the usual length: the end of summer
+/// time.
 fn repeated_hour(seconds: &mut [f64], notes: &mut Vec<String>) -> bool {
     const HOUR_S: f64 = 3600.0;
     let steps: Vec<f64> = seconds.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -222,8 +227,8 @@ fn repeated_hour(seconds: &mut [f64], notes: &mut Vec<String>) -> bool {
     is_repeated
 }
 
-/// Times without a zone in UTC, with a note on the zone. Behind an hour that was repeated they count one more
-/// already, so that the offset of the first row holds for all.
+/// Times without a zone in UTC, with a note on the zone. Behind an hour that was repeated they
+/// count one more already, so that the offset of the first row holds for all.
 fn told_in_utc(
     local: Vec<f64>,
     is_repeated: bool,
@@ -239,8 +244,8 @@ fn told_in_utc(
     let (seconds, is_any_twice) = zone::in_utc(zone, &local);
     if is_any_twice {
         notes.push(
-            "rows lie in an hour that is repeated (the end of summer time); their order tells which of \
-             both it is"
+            "rows lie in an hour that is repeated (the end of summer time); their order tells \
+             which of both it is"
                 .to_owned(),
         );
     }
@@ -286,7 +291,8 @@ fn check_one_unit(numbers: &[f64], rows: &[FieldRow<'_>]) -> Result<(), SeriesEr
     let Some(at) = units.windows(2).position(|two| two[0] != two[1]) else { return Ok(()) };
     let (before, own) = (UNITS[units[at]].1, UNITS[units[at + 1]].1);
     let reason = format!(
-        "the times are {before} since 1970 above and {own} since 1970 from here on: bring all of them into one unit"
+        "the times are {before} since 1970 above and {own} since 1970 from here on: bring all of \
+         them into one unit"
     );
     Err(SeriesError::Ambiguous { line: rows.get(at + 1).map_or(0, |row| row.line), reason })
 }
@@ -355,12 +361,15 @@ fn unit_of_numbers(
     ];
     if let Some((unit_s, what)) = units.into_iter().find(|(unit_s, _)| agrees(*unit_s)) {
         let note = format!(
-            "the time column is read as {what}: its steps of {step} {what} are the --period of {period_s} s"
+            "the time column is read as {what}: its steps of {step} {what} are the --period of \
+             {period_s} s"
         );
         return Ok(NumberReading { zero: 0.0, unit_s, note: Some(note) });
     }
     Err(format!(
-        "the time column {name:?} rises by {step} a row, which is not the --period of {period_s} s in seconds, minutes, hours, days or milliseconds; give the --period that fits, or name the unit in the header, such as {name}_s"
+        "the time column {name:?} rises by {step} a row, which is not the --period of {period_s} s \
+         in seconds, minutes, hours, days or milliseconds; give the --period that fits, or name \
+         the unit in the header, such as {name}_s"
     ))
 }
 
@@ -385,7 +394,8 @@ fn usual_step(numbers: &[f64]) -> Option<f64> {
 fn tell_contradiction(step_s: f64, period_s: f64, notes: &mut Vec<String>) {
     if (step_s / period_s - 1.0).abs() > AGREEMENT {
         notes.push(format!(
-            "the time column has steps of {step_s:.3} s, --period says {period_s} s: the time column counts"
+            "the time column has steps of {step_s:.3} s, --period says {period_s} s: the time \
+             column counts"
         ));
     }
 }

@@ -13,8 +13,8 @@ use crate::source::{Calibration, DEFAULT_RATE_TOLERANCE, SourceInput};
 /// Length of a block where none is configured, s: one window of the usual length.
 const DEFAULT_BLOCK_S: f64 = 1.0;
 
-/// Silence after which the device counts as lost where none is configured: a driver gives up after the
-/// same time.
+/// Silence after which the device counts as lost where none is configured: a driver gives up after
+/// the same time.
 const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
 
 /// The formats, and ALSA's own names.
@@ -118,7 +118,8 @@ impl AlsaTable {
         })
     }
 
-    /// The calibrations: volts of the full scale and the sensor's sensitivity, or what one count is.
+    /// The calibrations: volts of the full scale and the sensor's sensitivity, or what one count
+    /// is.
     fn calibrations(
         &self,
         context: &SourceContext<'_>,
@@ -129,8 +130,8 @@ impl AlsaTable {
             if context.calibrations.iter().all(Calibration::states_scale) {
                 return Ok(context.calibrations.clone());
             }
-            let allowed = "the peak voltage of the full scale, with sensitivity_mv_per_g; or unit and \
-                           scale of one count: a sound card says neither";
+            let allowed = "the peak voltage of the full scale, with sensitivity_mv_per_g; or unit \
+                           and scale of one count: a sound card says neither";
             return Err(context.origin.refuse(&key, "left out", allowed));
         };
         if !(volts > 0.0 && volts <= MOST_VOLTS) {
@@ -159,8 +160,10 @@ mod tests {
 
     fn text(lines: &str, table: &str) -> String {
         format!(
-            "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \"n\"\n\
-             kind = \"alsa\"\n{lines}\n[source.alsa]\n{table}\n[[source.channel]]\nequipment = \"P\"\n\
+            "gateway_id = \"gw-01\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n[[source]]\nname = \
+             \"n\"\n\
+             kind = \"alsa\"\n{lines}\n[source.alsa]\n{table}\n[[source.channel]]\nequipment = \
+             \"P\"\n\
              bearing = \"DE\"\nrpm = 1500.0\nbearing_type = \"6205\"\n"
         )
     }

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use super::file::Origin;
 use crate::capture::{CaptureSettings, UploadSettings};
 
-/// Memory of the rings where none is stated. Chosen: 29 s of 8 channels at 25.6 kHz, which holds what comes
-/// before and after a trigger and its window, and leaves a gateway with 64 MB its half.
+/// Memory of the rings where none is stated. Chosen: 29 s of 8 channels at 25.6 kHz, which holds
+/// what comes before and after a trigger and its window, and leaves a gateway with 64 MB its half.
 const BUDGET_MB: f64 = 16.0;
 /// Most memory that is taken for a meant number: a gateway with more keeps hours, not seconds.
 const MOST_BUDGET_MB: f64 = 4096.0;

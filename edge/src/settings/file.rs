@@ -230,7 +230,8 @@ fn refuse_shared_points(origin: Origin<'_>, sources: &[SourceSettings]) -> Resul
             let (equipment, bearing) = (&point.equipment, &point.bearing);
             let value = point.measuring_point.as_ref().map_or("left out", |point| point.as_str());
             let allowed = format!(
-                "a measuring point that no other channel of {equipment}/{bearing} has; {before}{line} has it too"
+                "a measuring point that no other channel of {equipment}/{bearing} has; \
+                 {before}{line} has it too"
             );
             return Err(origin.refuse(&key, value, allowed));
         }

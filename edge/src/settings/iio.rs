@@ -13,8 +13,8 @@ use crate::source::iio::IioSettings;
 /// ADXL345.
 const DEFAULT_IIO_BLOCK: usize = 4096;
 
-/// Most samples of a block: 20 s of the fastest device of the kernel (51.2 kHz); the bytes of a block
-/// are reserved at once.
+/// Most samples of a block: 20 s of the fastest device of the kernel (51.2 kHz); the bytes of a
+/// block are reserved at once.
 const MAX_IIO_BLOCK: usize = 1 << 20;
 
 /// `[source.iio]`: accelerometers of the kernel.

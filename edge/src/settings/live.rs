@@ -27,8 +27,8 @@ const DEFAULT_BLOCK_S: f64 = 1.0;
 const DEFAULT_SILENCE: Duration = Duration::from_secs(10);
 
 /// The values that `from` may have.
-const FROM: &str = "\"stdin\", \"tcp://HOST:PORT\", \"tcp-listen://HOST:PORT\", \"udp://HOST:PORT\", \
-     \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
+const FROM: &str = "\"stdin\", \"tcp://HOST:PORT\", \"tcp-listen://HOST:PORT\", \
+     \"udp://HOST:PORT\", \"mqtt://HOST:PORT/TOPIC\" or \"mqtts://HOST:PORT/TOPIC\"";
 
 /// `[source.stream]`: interleaved little-endian frames.
 #[derive(Debug, Clone, Deserialize)]

@@ -20,8 +20,8 @@ mod server;
 /// Time between two polls of values where none is configured, as for Modbus.
 const DEFAULT_EVERY: Duration = Duration::from_secs(10);
 
-/// Time without samples after which the source counts as silent where none is configured. Bursts come
-/// every second to every hour, so it is to be set; ten minutes tell a server that stopped.
+/// Time without samples after which the source counts as silent where none is configured. Bursts
+/// come every second to every hour, so it is to be set; ten minutes tell a server that stopped.
 const DEFAULT_SILENCE: Duration = Duration::from_mins(10);
 
 /// `[source.opcua]`

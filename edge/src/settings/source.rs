@@ -374,8 +374,8 @@ impl SourceTable {
         };
         let Some(place) = points.iter().position(|point| !is_stated(point)) else { return Ok(()) };
         let key = format!("source[{index}].channel[{place}].unit");
-        let allowed = "\"g\" or \"m/s2\", with scale for counts, or sensitivity_mv_per_g: raw frames \
-                       state no unit";
+        let allowed = "\"g\" or \"m/s2\", with scale for counts, or sensitivity_mv_per_g: raw \
+                       frames state no unit";
         Err(origin.refuse(&key, "left out", allowed))
     }
 

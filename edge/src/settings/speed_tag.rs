@@ -14,8 +14,8 @@ use super::values::SPEED_RANGE;
 use crate::source::shaft_speed::{USUAL_SPEEDS, speed_shares};
 use crate::source::speed_tag::SpeedTagSettings;
 
-/// Age up to which a value is used where none is configured: drives publish their speed every second
-/// to ten seconds.
+/// Age up to which a value is used where none is configured: drives publish their speed every
+/// second to ten seconds.
 const DEFAULT_AGE: Duration = Duration::from_secs(30);
 
 /// `[source.speed_tag]`

@@ -1,5 +1,5 @@
-//! A stream or a tag from an MQTT topic. The keys of its broker are those of `[broker]`, with the same
-//! rules.
+//! A stream or a tag from an MQTT topic. The keys of its broker are those of `[broker]`, with the
+//! same rules.
 
 use std::time::Duration;
 

@@ -20,8 +20,9 @@ impl EdgeSettings {
             return None;
         };
         Some(format!(
-            "it lacks {lost}, which the gateway has now: a file that was cut off while it was written looks like \
-             this. Complete it and send SIGHUP again, or start the program anew if this is meant"
+            "it lacks {lost}, which the gateway has now: a file that was cut off while it was \
+             written looks like this. Complete it and send SIGHUP again, or start the program anew \
+             if this is meant"
         ))
     }
 }

@@ -1,10 +1,10 @@
 //! Checks whether the samples of raw frames are still those of their channels.
 //!
 //! Raw frames have no header, so a byte or a sample that is lost moves every sample after it to
-//! another place. Two figures show it. A lost byte, or the other byte order, puts the low byte of an
-//! integer above its high one: its values fill the whole range, and those of the shifted bytes do
-//! not. A lost sample turns the channels round: their levels and means are those that they had, each
-//! at its neighbour. Channels with equal levels cannot be told apart; only a header can
+//! another place. Two figures show it. A lost byte, or the other byte order, puts the low byte of
+//! an integer above its high one: its values fill the whole range, and those of the shifted bytes
+//! do not. A lost sample turns the channels round: their levels and means are those that they had,
+//! each at its neighbour. Channels with equal levels cannot be told apart; only a header can
 //! ([`super::framed`]).
 
 use ndarray::Array2;
@@ -12,8 +12,8 @@ use pdm_shared::units::SampleRate;
 
 use super::frames::Encoding;
 
-/// RMS, as a share of full scale, above which the low byte may stand above the high one. Even spread
-/// gives 0.577, the low bytes of small numbers, which are near 0 or 255, about 0.2.
+/// RMS, as a share of full scale, above which the low byte may stand above the high one. Even
+/// spread gives 0.577, the low bytes of small numbers, which are near 0 or 255, about 0.2.
 const FULL: f64 = 0.1;
 /// RMS of the shifted bytes, as a share of that of the bytes, below which the shifted ones are the
 /// samples.
@@ -21,16 +21,17 @@ const SHIFTED: f64 = 0.3;
 /// Samples of a channel that are compared, at the end of a block.
 const LOOKED_AT: usize = 512;
 
-/// Length of the parts of a block that are compared one by one, s, and fewest samples of one: half a
-/// turn of a motor, in which every channel has some impacts or none.
+/// Length of the parts of a block that are compared one by one, s, and fewest samples of one: half
+/// a turn of a motor, in which every channel has some impacts or none.
 const PART_S: f64 = 0.025;
 const LEAST_PART: usize = 64;
-/// Parts after which the levels of the channels are known, and parts in a row that show them turned:
-/// a tenth of a second in which every channel has the level of its neighbour. No data chose them.
+/// Parts after which the levels of the channels are known, and parts in a row that show them
+/// turned: a tenth of a second in which every channel has the level of its neighbour. No data chose
+/// them.
 const KNOWN: u32 = 6;
 const IN_A_ROW: u32 = 4;
-/// Distance of levels (mean of the differences of their logarithms) above which they are others, and
-/// share of it that is left once they are turned back. 0.3 is a third more vibration at every
+/// Distance of levels (mean of the differences of their logarithms) above which they are others,
+/// and share of it that is left once they are turned back. 0.3 is a third more vibration at every
 /// channel; a turn of equal levels leaves the distance as it is. No data chose them.
 const OTHERS: f64 = 0.3;
 const TURNED_BACK: f64 = 0.35;

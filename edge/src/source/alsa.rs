@@ -1,13 +1,13 @@
 //! Audio interfaces of Linux (ALSA): USB accelerometers and sensors behind a sound card.
 //!
-//! A device hands out interleaved integers of 16, 24 (three bytes) or 32 bits ([`super::frames`]). It
-//! says neither the voltage nor the acceleration of its full scale, so that both have to be configured.
-//! The library is ALSA's own, through the crate `alsa`, built in by the feature of that name; without it
-//! such a source is refused by name.
+//! A device hands out interleaved integers of 16, 24 (three bytes) or 32 bits ([`super::frames`]).
+//! It says neither the voltage nor the acceleration of its full scale, so that both have to be
+//! configured. The library is ALSA's own, through the crate `alsa`, built in by the feature of that
+//! name; without it such a source is refused by name.
 //!
 //! Invariants: rate, format and number of channels are those of the device itself, and nothing is
-//! resampled; samples before and after an overrun never stand in one window, and it is told; a device
-//! that is unplugged is an error, after which the reader opens it again.
+//! resampled; samples before and after an overrun never stand in one window, and it is told; a
+//! device that is unplugged is an error, after which the reader opens it again.
 
 use std::time::Duration;
 
@@ -45,8 +45,8 @@ pub fn open_alsa(
     settings: &AlsaSettings,
     _host: &super::SourceHost,
 ) -> Result<Box<dyn super::Source>, super::SourceError> {
-    let why = "this program is built without ALSA; `cargo build --release --features alsa` builds it in \
-               (docs/connect.md)";
+    let why = "this program is built without ALSA; `cargo build --release --features alsa` builds \
+               it in (docs/connect.md)";
     Err(super::SourceError::options(settings.device.as_ref(), why))
 }
 

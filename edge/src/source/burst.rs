@@ -18,9 +18,9 @@ pub use arrays::ArrayTime;
 pub(super) use arrays::{Bursts, ChannelArray};
 pub(super) use sender_clock::SenderClock;
 
-/// Share of a burst's length by which the time to the next one may differ from it, s at most, and the
-/// resolution of time stamps with the jitter of a node, s. Half a sample is allowed beside. Chosen: a
-/// lost message is a whole length.
+/// Share of a burst's length by which the time to the next one may differ from it, s at most, and
+/// the resolution of time stamps with the jitter of a node, s. Half a sample is allowed beside.
+/// Chosen: a lost message is a whole length.
 const GAPLESS: (f64, f64, f64) = (0.02, 0.02, 0.002);
 
 /// Whole bursts in a row after which one that was given up is no news any more.
@@ -64,8 +64,8 @@ impl BurstBlocks {
         Block { index, started_at, follows_on, rate, input, values, accel_m_s2 }
     }
 
-    /// The block of a burst: raw numbers by channel, the calibration of each, the rate, and the time
-    /// of the first sample, if the sender tells it.
+    /// The block of a burst: raw numbers by channel, the calibration of each, the rate, and the
+    /// time of the first sample, if the sender tells it.
     ///
     /// # Errors
     /// The lengths, if they differ or are out of range.

@@ -34,8 +34,8 @@ pub enum SourceError {
         /// The fault, its place, and the allowed content.
         what: String,
     },
-    /// No file of a folder can be read; each is named in the log. A service leaves the source out and
-    /// measures the others; a command reports the error.
+    /// No file of a folder can be read; each is named in the log. A service leaves the source out
+    /// and measures the others; a command reports the error.
     #[error("{}: no readable recording in this folder; the last error: {last}", path.display())]
     NothingReadable {
         /// The folder.

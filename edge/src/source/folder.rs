@@ -1,8 +1,8 @@
 //! A watched folder: recordings are measured when they have come, each once.
 //!
-//! A look at the folder every few seconds lists its files. A file is read when its size and its last
-//! change are the same in two looks. What was measured is remembered by file (`identity`), not by
-//! count, and committed with the events of the file ([`FolderLedger`]); so restarts, renames,
+//! A look at the folder every few seconds lists its files. A file is read when its size and its
+//! last change are the same in two looks. What was measured is remembered by file (`identity`), not
+//! by count, and committed with the events of the file ([`FolderLedger`]); so restarts, renames,
 //! deletions and files with earlier names change nothing. A file is dated by its content, else by
 //! its name, else by its last change (`file_time`), never by the time of reading.
 //!
@@ -265,8 +265,8 @@ impl Folder {
         let grown_from = self.records.grown_from(number).unwrap_or(0);
         let opened = open_new_part(&path, &self.settings.options, grown_from);
         if !self.records.is_in_place(number) {
-            // another file has taken its place since the look, or it was renamed or deleted: what was
-            // read may be the other one, and the next look says which is which
+            // another file has taken its place since the look, or it was renamed or deleted: what
+            // was read may be the other one, and the next look says which is which
             return;
         }
         let (mut source, form) = match opened {

@@ -1,13 +1,13 @@
 //! `pdm.frames/1`: blocks of frames with a header, of which none is lost in silence.
 //!
-//! A block has a magic word, the form of its samples, the true rate, a calibration, a count of blocks
-//! and of frames, the sender's time, and a checksum of the header and of the samples (`header`;
-//! specification: `docs/frames.md`). [`FramedDecoder`] finds the blocks in bytes of any size. Bytes
-//! between blocks, and blocks whose checksum is wrong, are skipped; the count of frames then says
-//! how many were lost.
+//! A block has a magic word, the form of its samples, the true rate, a calibration, a count of
+//! blocks and of frames, the sender's time, and a checksum of the header and of the samples
+//! (`header`; specification: `docs/frames.md`). [`FramedDecoder`] finds the blocks in bytes of any
+//! size. Bytes between blocks, and blocks whose checksum is wrong, are skipped; the count of frames
+//! then says how many were lost.
 //!
-//! Invariants: no sample of a damaged block is handed out; after lost frames the next block does not
-//! follow on; every loss is logged, at most once in ten seconds with its sum, and counted.
+//! Invariants: no sample of a damaged block is handed out; after lost frames the next block does
+//! not follow on; every loss is logged, at most once in ten seconds with its sum, and counted.
 
 use std::collections::VecDeque;
 
@@ -29,8 +29,8 @@ use losses::Losses;
 /// count was set, since a sender that was away for that long was started again.
 const MOST_LOST_S: f64 = 86_400.0;
 
-/// Rates of two blocks of a sender further apart than this ratio are two settings of its device; what a sender
-/// measures itself moves less.
+/// Rates of two blocks of a sender further apart than this ratio are two settings of its device;
+/// what a sender measures itself moves less.
 const OTHER_RATE: f64 = 0.01;
 
 /// Blocks from bytes.

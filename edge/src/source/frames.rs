@@ -1,9 +1,9 @@
 //! Interleaved raw frames, the content of live streams without a header.
 //!
 //! A frame is one sample of every channel, in their order; a sample is a signed integer of
-//! 16, 24 or 32 bits or a 32-bit float. Bytes arrive in pieces of any size; [`FrameDecoder`] keeps the bytes
-//! of an unfinished block. Invariant: a sample never changes its channel, however the bytes are
-//! cut.
+//! 16, 24 or 32 bits or a 32-bit float. Bytes arrive in pieces of any size; [`FrameDecoder`] keeps
+//! the bytes of an unfinished block. Invariant: a sample never changes its channel, however the
+//! bytes are cut.
 
 use std::str::FromStr;
 
@@ -201,7 +201,8 @@ impl FrameFormat {
     }
 }
 
-/// Longest backlog of which the blocks wait for the newest frame, s, and most of its samples: 32 MiB.
+/// Longest backlog of which the blocks wait for the newest frame, s, and most of its samples: 32
+/// MiB.
 const HELD: (f64, usize) = (60.0, 4 << 20);
 
 /// Most frames of a backlog that wait.
@@ -270,7 +271,8 @@ impl FrameDecoder {
         }
     }
 
-    /// The sender has paused: a block never spans a pause, so what the last burst left over is dropped.
+    /// The sender has paused: a block never spans a pause, so what the last burst left over is
+    /// dropped.
     fn end_burst(&mut self) {
         let left = self.waiting() / self.format.frame_bytes().max(1);
         self.pending.clear();
@@ -311,8 +313,8 @@ impl FrameDecoder {
         (self.wanted() == 0).then(|| self.cut(self.block_bytes()))
     }
 
-    /// A whole block whose samples are in their places; a block in which a byte or a sample was lost
-    /// is dropped, and what follows is put right.
+    /// A whole block whose samples are in their places; a block in which a byte or a sample was
+    /// lost is dropped, and what follows is put right.
     ///
     /// # Errors
     /// The reason if the bytes are not of the configured encoding.

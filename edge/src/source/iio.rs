@@ -3,18 +3,18 @@
 //! The driver's folder (`/sys/bus/iio/devices/iio:device0`) describes a scan: for each channel
 //! `scan_elements/in_accel_x_{en,index,type}`, its scale in m/s² per count (`in_accel_x_scale`,
 //! else `in_accel_scale`) and offset in counts, and the rate (`sampling_frequency`, or
-//! `in_accel_sampling_frequency`). A voltage (`in_voltage0`, mV per count) needs the sensitivity of the
-//! sensor behind it. `type` is
-//! `[be|le]:[s|u]bits/storagebits>>shift`. A scan holds the enabled elements in the order of their
-//! index, each aligned to its own size, the whole aligned to the largest. Source: Linux kernel
-//! documentation, *Industrial I/O*, "Buffers", and `Documentation/ABI/testing/sysfs-bus-iio`.
+//! `in_accel_sampling_frequency`). A voltage (`in_voltage0`, mV per count) needs the sensitivity of
+//! the sensor behind it. `type` is `[be|le]:[s|u]bits/storagebits>>shift`. A scan holds the enabled
+//! elements in the order of their index, each aligned to its own size, the whole aligned to the
+//! largest. Source: Linux kernel documentation, *Industrial I/O*, "Buffers", and
+//! `Documentation/ABI/testing/sysfs-bus-iio`.
 //!
 //! Opening enables the acceleration channels, sets the buffer's length and enables the buffer.
 //! Dropping the source disables the buffer. No library is needed.
 //!
-//! The kernel does not say when its buffer was full and scans were dropped. The scans after them arrive
-//! late for good, which the clock of the samples finds ([`super::sample_clock`]); the next block then
-//! does not follow on.
+//! The kernel does not say when its buffer was full and scans were dropped. The scans after them
+//! arrive late for good, which the clock of the samples finds ([`super::sample_clock`]); the next
+//! block then does not follow on.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -83,7 +83,8 @@ pub fn open_iio(settings: &IioSettings, host: &SourceHost) -> Result<Box<dyn Sou
         .find(|&channel| scan.is_voltage(channel) && !calibration(settings, channel).is_voltage())
     {
         let what = format!(
-            "channel {channel} is a voltage; sensitivity_mv_per_g of the source or of its channel is needed"
+            "channel {channel} is a voltage; sensitivity_mv_per_g of the source or of its channel \
+             is needed"
         );
         return Err(SourceError::options(folder, what));
     }

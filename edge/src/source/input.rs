@@ -29,8 +29,8 @@ pub enum SourceInput {
         /// The part of each file to read.
         options: Box<RecordingOptions>,
     },
-    /// Recordings whose folders are watched by a service: files are measured as they come, each once.
-    /// A command that ends reads what is there.
+    /// Recordings whose folders are watched by a service: files are measured as they come, each
+    /// once. A command that ends reads what is there.
     Watched {
         /// Files and folders.
         files: Vec<PathBuf>,

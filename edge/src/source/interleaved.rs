@@ -1,7 +1,8 @@
-//! Axes that stand one after the other in one array (x, y, z, x, y, z, …) that is read as one channel.
+//! Axes that stand one after the other in one array (x, y, z, x, y, z, …) that is read as one
+//! channel.
 //!
-//! Used where nothing states how an array is laid out. Invariant: it only says what the numbers look like;
-//! the caller refuses, and names what decides.
+//! Used where nothing states how an array is laid out. Invariant: it only says what the numbers
+//! look like; the caller refuses, and names what decides.
 
 /// Axes of the sensors that people have: three of acceleration, or these and three of rotation.
 const AXES: [usize; 2] = [3, 6];
@@ -12,9 +13,10 @@ const LEAST: usize = 20;
 /// Parts in which the same axes have to differ in the same way.
 const PARTS: usize = 4;
 
-/// How far the means of two axes lie apart, as a share of their usual deviation, and how many times the
-/// deviation of one is that of another. Chosen: gravity on one axis is 1 g beside some 0.1 g of vibration,
-/// axial and radial vibration differ by a half and more, and noise of 2,560 samples by 0.1 and 1.1.
+/// How far the means of two axes lie apart, as a share of their usual deviation, and how many times
+/// the deviation of one is that of another. Chosen: gravity on one axis is 1 g beside some 0.1 g of
+/// vibration, axial and radial vibration differ by a half and more, and noise of 2,560 samples by
+/// 0.1 and 1.1.
 const APART: (f64, f64) = (0.5, 1.5);
 
 /// Returns how many axes stand in the samples one after the other; `None` if there is only one.
@@ -60,8 +62,8 @@ fn ends(part: &[(f64, f64)], of: impl Fn(&(f64, f64)) -> f64) -> (usize, usize) 
     (order[0], order[order.len() - 1])
 }
 
-/// Whether two axes differ in every part, and the one at the same end is the same in all of them: of three
-/// axes two may well be alike.
+/// Whether two axes differ in every part, and the one at the same end is the same in all of them:
+/// of three axes two may well be alike.
 fn same_in_all(
     parts: &[Vec<(f64, f64)>],
     differ: impl Fn(&[(f64, f64)]) -> Option<(usize, usize)>,

@@ -1,9 +1,10 @@
-//! The interpretation of an input: which columns are channels, their unit and scale, the rate, and where
-//! each of these comes from.
+//! The interpretation of an input: which columns are channels, their unit and scale, the rate, and
+//! where each of these comes from.
 //!
-//! Stands between the readers of formats, which repeat what a file states, and the source, which delivers
-//! m/s². Invariants: nothing is decided in silence (the one line of [`Interpretation`]'s `Display` says
-//! all of it); what contradicts or is ambiguous is refused with both sides and the option that decides.
+//! Stands between the readers of formats, which repeat what a file states, and the source, which
+//! delivers m/s². Invariants: nothing is decided in silence (the one line of [`Interpretation`]'s
+//! `Display` says all of it); what contradicts or is ambiguous is refused with both sides and the
+//! option that decides.
 
 use std::fmt;
 use std::str::FromStr;

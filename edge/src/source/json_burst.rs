@@ -1,4 +1,5 @@
-//! Bursts of samples in JSON messages, as wireless sensors and gateways of other makers publish them.
+//! Bursts of samples in JSON messages, as wireless sensors and gateways of other makers publish
+//! them.
 //!
 //! JSON pointers (RFC 6901) say where samples, rate, time, channel and burst stand in a message. A
 //! burst is one message, or several in any order: one for each channel, or one for each part
@@ -70,7 +71,8 @@ pub struct JsonForm {
     pub samples: Vec<String>,
     /// The encoding of base64 texts; without one, samples are arrays of numbers.
     pub encoding: Option<Encoding>,
-    /// The order of one array of numbers that holds several channels, or of as many arrays as channels.
+    /// The order of one array of numbers that holds several channels, or of as many arrays as
+    /// channels.
     pub layout: Option<JsonLayout>,
     /// The rate, Hz.
     pub rate: Option<String>,
@@ -372,15 +374,15 @@ impl BurstDecoder {
             return Ok(());
         };
         Err(format!(
-            "{pointer}: the {} numbers look like {axes} axes in turn (x, y, z, x, …), and one channel is \
-             configured; stream.channels = {axes} with json.layout = \"frames\", or json.layout = \
-             \"channels\" for one channel, decides",
+            "{pointer}: the {} numbers look like {axes} axes in turn (x, y, z, x, …), and one \
+             channel is configured; stream.channels = {axes} with json.layout = \"frames\", or \
+             json.layout = \"channels\" for one channel, decides",
             samples.len()
         ))
     }
 
-    /// The samples of all channels at one place: an array for each channel, an array for each frame,
-    /// one array with all of them, or interleaved bytes.
+    /// The samples of all channels at one place: an array for each channel, an array for each
+    /// frame, one array with all of them, or interleaved bytes.
     fn all_channels(&self, value: &Value, pointer: &str) -> Result<Vec<(usize, Vec<f64>)>, String> {
         let channels = self.format.channels;
         let Some(rows) = value.as_array() else {
@@ -391,9 +393,9 @@ impl BurstDecoder {
             let all = self.numbers(value, pointer)?;
             let layout = self.form.layout.ok_or_else(|| {
                 format!(
-                    "{pointer}: {} numbers in one array are those of {channels} channels, frame by frame \
-                     (x, y, z, x, …) or channel by channel (x, x, …, y, y, …); json.layout = \"frames\" or \
-                     \"channels\" decides",
+                    "{pointer}: {} numbers in one array are those of {channels} channels, frame by \
+                     frame (x, y, z, x, …) or channel by channel (x, x, …, y, y, …); json.layout = \
+                     \"frames\" or \"channels\" decides",
                     all.len()
                 )
             })?;

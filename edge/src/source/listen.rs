@@ -2,9 +2,9 @@
 //!
 //! The edge keeps its address: a connection that ends or falls silent makes room for the next one.
 //! One sender is heard at a time; a second one waits, or its datagrams are counted and left out,
-//! until the first is silent. While nothing comes, a block without samples says so once a second, so
-//! that the reader can end. Invariant: a sender that does not come, or falls silent, is logged once
-//! and shown in `/healthz` until it is back.
+//! until the first is silent. While nothing comes, a block without samples says so once a second,
+//! so that the reader can end. Invariant: a sender that does not come, or falls silent, is logged
+//! once and shown in `/healthz` until it is back.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};

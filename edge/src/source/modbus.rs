@@ -2,12 +2,12 @@
 //!
 //! A transmitter measures velocity, acceleration or envelope itself and holds the figures in
 //! registers. Every poll gives one block without samples, with the values of each measuring point
-//! ([`super::values`]); they go into the same judgement as the figures of a window. Only the functions
-//! 3 and 4 are sent, so a device is never changed.
+//! ([`super::values`]); they go into the same judgement as the figures of a window. Only the
+//! functions 3 and 4 are sent, so a device is never changed.
 //!
 //! Invariants: a value that is not read, or is a mark for "no value", is `None` and is told; a poll
-//! in which the connection is lost gives no block; polls keep to their period, however long a device
-//! takes.
+//! in which the connection is lost gives no block; polls keep to their period, however long a
+//! device takes.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

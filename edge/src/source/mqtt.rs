@@ -3,15 +3,16 @@
 //! The payload of a message is one or more raw frames ([`super::frames`]), blocks with a header
 //! ([`super::framed`]), a burst in JSON ([`super::json_burst`]), or metrics of Sparkplug B
 //! ([`super::sparkplug`]). A gap is a lost connection, a message of another form, or a retained
-//! message, which is old. A message of another form is counted, logged once and shown in `/healthz`,
-//! and does not count as samples. Without messages the source goes on ([`silence`]): the connection
-//! fails by MQTT's keep-alive alone. MQTT 3.1.1. Where the messages state their time, the session
-//! is kept and the subscription is of QoS 1, so that the broker keeps what it gets while the gateway
-//! is away; else it is a clean session, since the samples would be dated by their late arrival.
+//! message, which is old. A message of another form is counted, logged once and shown in
+//! `/healthz`, and does not count as samples. Without messages the source goes on ([`silence`]):
+//! the connection fails by MQTT's keep-alive alone. MQTT 3.1.1. Where the messages state their
+//! time, the session is kept and the subscription is of QoS 1, so that the broker keeps what it
+//! gets while the gateway is away; else it is a clean session, since the samples would be dated by
+//! their late arrival.
 //!
 //! Only [`Source::next_block`] drives the connection. So the method must be called on a thread
-//! outside of any async runtime, and without pauses longer than the keep-alive. While nothing comes, a
-//! block without samples says so once a second, so that the reader can end.
+//! outside of any async runtime, and without pauses longer than the keep-alive. While nothing
+//! comes, a block without samples says so once a second, so that the reader can end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,8 +41,8 @@ use silence::SilenceWatch;
 /// Largest message, bytes: ten seconds of eight channels of 32-bit floats at 51.2 kHz.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Largest packet that is sent, bytes: the subscription, whose topic MQTT limits to this length, and
-/// a command of some bytes.
+/// Largest packet that is sent, bytes: the subscription, whose topic MQTT limits to this length,
+/// and a command of some bytes.
 const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
 /// How long a read waits before it says that nothing has come.
@@ -93,8 +94,8 @@ struct Topic {
     next_index: u64,
 }
 
-/// Frames from a topic. Password and certificates are read, and the connection is made, at the first
-/// [`Source::next_block`]: one that is not there fails that call, and the reader tries again.
+/// Frames from a topic. Password and certificates are read, and the connection is made, at the
+/// first [`Source::next_block`]: one that is not there fails that call, and the reader tries again.
 ///
 /// # Errors
 /// [`SourceError::Options`] if format or topic is not valid.

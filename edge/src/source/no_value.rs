@@ -1,7 +1,9 @@
-//! Marks for "no value" in the bursts of a live source: -9999, 1e30, a number at the end of its range.
+//! Marks for "no value" in the bursts of a live source: -9999, 1e30, a number at the end of its
+//! range.
 //!
-//! Stands between a decoder and the conversion to m/s², so that a mark is compared with the numbers as
-//! they were sent. Invariants: a mark becomes NaN, never a sample; its number is counted and told.
+//! Stands between a decoder and the conversion to m/s², so that a mark is compared with the numbers
+//! as they were sent. Invariants: a mark becomes NaN, never a sample; its number is counted and
+//! told.
 
 use super::SourceHost;
 use crate::tabular::sentinel::{in_samples, written};
@@ -40,8 +42,8 @@ impl MarksOfNoValue {
             (Some(mark), clean) => {
                 let (code, count) = (written(mark.code), mark.count);
                 let text = format!(
-                    "{code} stands {count} times among {} samples of channel {channel}, as a mark for no \
-                     value: it is no sample, and its windows are not judged",
+                    "{code} stands {count} times among {} samples of channel {channel}, as a mark \
+                     for no value: it is no sample, and its windows are not judged",
                     numbers.len()
                 );
                 if clean.replace(0).is_none() {

@@ -1,16 +1,17 @@
 //! Samples and values of an OPC UA server.
 //!
 //! An array in a node is a burst of samples: a subscription brings every one of them, and those of
-//! several nodes are put together by their source times ([`super::burst`]). Numbers of nodes are the
-//! ready-made values of a transmitter ([`super::values`]), read at a period. The client is the crate
-//! `async-opcua`, built in by the feature `opcua`; without it such a source is refused by name.
+//! several nodes are put together by their source times ([`super::burst`]). Numbers of nodes are
+//! the ready-made values of a transmitter ([`super::values`]), read at a period. The client is the
+//! crate `async-opcua`, built in by the feature `opcua`; without it such a source is refused by
+//! name.
 //!
-//! Invariants: a value is used only if its status is Good; Bad and Uncertain are told. The first array
-//! of a connection is not measured, since it may be old. Values that the server or this gateway had no
-//! room for are told as lost. Nothing is written to a server. Nodes are resolved by the URI of their
-//! namespace at every connection. After any fault of the connection everything is begun anew: a session
-//! that a restarted server does not know (BadSessionIdInvalid), its subscriptions and its namespace
-//! indices are never carried on.
+//! Invariants: a value is used only if its status is Good; Bad and Uncertain are told. The first
+//! array of a connection is not measured, since it may be old. Values that the server or this
+//! gateway had no room for are told as lost. Nothing is written to a server. Nodes are resolved by
+//! the URI of their namespace at every connection. After any fault of the connection everything is
+//! begun anew: a session that a restarted server does not know (BadSessionIdInvalid), its
+//! subscriptions and its namespace indices are never carried on.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -210,8 +211,8 @@ pub fn open_opcua(
     settings: &OpcuaSettings,
     _host: &super::SourceHost,
 ) -> Result<Box<dyn super::Source>, super::SourceError> {
-    let why = "this program is built without OPC UA; `cargo build --release --features opcua` builds \
-               it in (docs/connect.md)";
+    let why = "this program is built without OPC UA; `cargo build --release --features opcua` \
+               builds it in (docs/connect.md)";
     Err(super::SourceError::options(settings.server.endpoint.as_ref(), why))
 }
 

@@ -152,15 +152,16 @@ impl Recording {
         })
     }
 
-    /// The selected channels and samples of a snapshot, in m/s², and a note on each mark for no value in
-    /// them with the number of its places.
+    /// The selected channels and samples of a snapshot, in m/s², and a note on each mark for no
+    /// value in them with the number of its places.
     fn calibrated(&self, raw: &Array2<f64>) -> (Array2<f64>, Vec<(String, u64)>) {
         let cut = raw.slice_axis(Axis(1), Slice::from(self.cut.0..self.cut.1));
         let chosen: Vec<usize> = self.rows.iter().map(|(row, _)| *row).collect();
         let mut accel = cut.select(Axis(0), &chosen);
         let mut marks = Vec::new();
         for (mut row, (place, calibration)) in accel.axis_iter_mut(Axis(0)).zip(&self.rows) {
-            // arrays are read snapshot by snapshot; what is no measured number in them becomes none here
+            // arrays are read snapshot by snapshot; what is no measured number in them becomes none
+            // here
             for mark in in_samples(row.iter().copied()).into_iter().filter(|mark| mark.is_no_value)
             {
                 row.mapv_inplace(|raw| if mark.is(raw) { f64::NAN } else { raw });
@@ -384,7 +385,8 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 const MAT73_MAGIC: &[u8] = b"MATLAB 7.3";
 
-/// Whether HDF5 begins here, or behind a block of the user, whose size is a power of two from 512 on.
+/// Whether HDF5 begins here, or behind a block of the user, whose size is a power of two from 512
+/// on.
 fn is_hdf5(start: &[u8]) -> bool {
     let begins = |at: usize| start.get(at..).is_some_and(|rest| rest.starts_with(HDF5_MAGIC));
     [0, 512, 1024, 2048].into_iter().any(begins)
@@ -433,8 +435,8 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Number of first bytes by which the format is detected: HDF5 behind the longest block of a user that is looked
-/// for is the farthest.
+/// Number of first bytes by which the format is detected: HDF5 behind the longest block of a user
+/// that is looked for is the farthest.
 const START_BYTES: usize = 2056;
 
 /// `the file has 1 channel`, `the file has 2 channels`.

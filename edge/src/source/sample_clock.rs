@@ -1,12 +1,13 @@
 //! Measures when the samples of a live source were taken, and how many of them come in a second.
 //!
-//! A device samples by its own clock, which is off by up to some percent; its samples arrive late by
-//! a delay that varies. What is known is how many frames had arrived at which instant of the
-//! gateway's monotonic clock. The delay is never below the shortest one, so the earliest arrivals lie
-//! on a line whose slope is the true time from frame to frame: the lower envelope. The slope is the
-//! least-squares line through the earliest arrival of each bin of half a second, and, once minutes
-//! have passed, of each bin of ten seconds, over ten minutes at most, since a clock drifts with its
-//! temperature. The instant of a frame lies on this line, moved to the earliest of the last arrivals.
+//! A device samples by its own clock, which is off by up to some percent; its samples arrive late
+//! by a delay that varies. What is known is how many frames had arrived at which instant of the
+//! gateway's monotonic clock. The delay is never below the shortest one, so the earliest arrivals
+//! lie on a line whose slope is the true time from frame to frame: the lower envelope. The slope is
+//! the least-squares line through the earliest arrival of each bin of half a second, and, once
+//! minutes have passed, of each bin of ten seconds, over ten minutes at most, since a clock drifts
+//! with its temperature. The instant of a frame lies on this line, moved to the earliest of the
+//! last arrivals.
 //!
 //! Instants of the wall clock are made at the end, from the present difference between both clocks,
 //! so a wall clock that is set reaches the next block.
@@ -22,9 +23,9 @@ use super::{BlockRate, SourceHost};
 
 mod log;
 
-/// Share by which the true rate may differ from the configured one where none is configured. No data
-/// chose it: twice the 2.5 % that are reported of an oscillator over temperature (OpenBCI Cyton), and
-/// far below a rate that is configured wrong.
+/// Share by which the true rate may differ from the configured one where none is configured. No
+/// data chose it: twice the 2.5 % that are reported of an oscillator over temperature (OpenBCI
+/// Cyton), and far below a rate that is configured wrong.
 pub const DEFAULT_RATE_TOLERANCE: f64 = 0.05;
 
 /// Length of a bin, s, and number of bins that are kept: the earliest of half a second of arrivals
@@ -54,9 +55,10 @@ const LOST: (usize, f64) = (6, 0.03);
 const PAUSE_S: f64 = 5.0;
 /// Scatter of arrivals up to which they are on one line, s: a busy wireless network.
 const ON_A_LINE_S: f64 = 0.05;
-/// Frames that come faster than they are taken, by more than this time, s, and without a pause of the second
-/// figure, are a backlog: where they have waited is not known, and only the newest tells when it was taken.
-/// Chosen: senders with messages of a second are live; a modem that was away brings ten seconds within one.
+/// Frames that come faster than they are taken, by more than this time, s, and without a pause of
+/// the second figure, are a backlog: where they have waited is not known, and only the newest tells
+/// when it was taken. Chosen: senders with messages of a second are live; a modem that was away
+/// brings ten seconds within one.
 const BACKLOG_S: (f64, f64) = (1.5, 0.5);
 /// The time without a pause, s, after which the comparison begins anew: a rate that is off adds up.
 const BACKLOG_LOOK_S: f64 = 10.0;
@@ -156,8 +158,8 @@ impl SampleClock {
         self.last_s.is_some_and(|last_s| at_s - last_s > PAUSE_S)
     }
 
-    /// Whether the frames that arrive now have waited: the instants of those before are known once the newest
-    /// has come.
+    /// Whether the frames that arrive now have waited: the instants of those before are known once
+    /// the newest has come.
     pub(super) fn is_catching_up(&self) -> bool {
         let now_s = self.host.clock.uptime().as_secs_f64();
         let (from_s, before) = self.unbroken;
@@ -344,8 +346,8 @@ fn put(
     }
 }
 
-/// The line of arrivals, or of the newer ones where all are on no line, as after a backlog that came
-/// at once; `None` if these are on none either.
+/// The line of arrivals, or of the newer ones where all are on no line, as after a backlog that
+/// came at once; `None` if these are on none either.
 fn best_fit(mut arrivals: &[Arrival]) -> Option<Fit> {
     loop {
         let fitted = fit(arrivals)?;

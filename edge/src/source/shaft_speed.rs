@@ -10,13 +10,13 @@ use std::ops::RangeInclusive;
 use pdm_shared::units::Rpm;
 
 /// Speeds, as shares of the name plate's, that a shaft can have unless the configuration says
-/// otherwise. A frequency converter runs its motor between a fifth of the nominal speed and a third above
-/// it for longer than a start takes; percent taken for rpm are below a tenth, Hz a sixtieth. Chosen for
-/// these.
+/// otherwise. A frequency converter runs its motor between a fifth of the nominal speed and a third
+/// above it for longer than a start takes; percent taken for rpm are below a tenth, Hz a sixtieth.
+/// Chosen for these.
 pub const USUAL_SPEEDS: RangeInclusive<f64> = 0.2..=1.3;
 
-/// Share of the name plate's speed below which a shaft stands: a drive that stands shows the noise of
-/// its feedback.
+/// Share of the name plate's speed below which a shaft stands: a drive that stands shows the noise
+/// of its feedback.
 const STANDS: f64 = 0.01;
 
 /// The state of a shaft by its speed.
@@ -55,8 +55,8 @@ pub fn shaft_speed(
     match Rpm::new(amount) {
         Ok(speed) if shares.contains(&share) => Ok(ShaftSpeed::Turning(speed)),
         _ => Err(format!(
-            "{amount:.1} rpm is {:.0} % of {name_plate}, and {:.0} to {:.0} % are allowed: is it in Hz or \
-             percent (unit), or is the machine so fast or slow (range_percent)?",
+            "{amount:.1} rpm is {:.0} % of {name_plate}, and {:.0} to {:.0} % are allowed: is it \
+             in Hz or percent (unit), or is the machine so fast or slow (range_percent)?",
             100.0 * share,
             100.0 * shares.start(),
             100.0 * shares.end()

@@ -1,13 +1,13 @@
 //! Samples in the metrics of Sparkplug B: protobuf messages over MQTT with births, data and deaths.
 //!
 //! A node says in its births which metrics it has, with alias, type and unit; its data hold values
-//! under the alias. [`SparkplugDecoder`] follows one device of a node, or the node itself, and makes
-//! blocks of the metrics that are measured: an array is a burst ([`super::burst`]), numbers one by one are
-//! a stream ([`singles`]). Specification: Eclipse Sparkplug 3.0.
+//! under the alias. [`SparkplugDecoder`] follows one device of a node, or the node itself, and
+//! makes blocks of the metrics that are measured: an array is a burst ([`super::burst`]), numbers
+//! one by one are a stream ([`singles`]). Specification: Eclipse Sparkplug 3.0.
 //!
-//! Invariants: nothing is read without a birth, and the node is asked for one; the values of a birth
-//! are never measured, since they may have been measured before; a message that is missing by the
-//! node's count is a gap and is counted; a death ends the source; a value that is null, of bad
+//! Invariants: nothing is read without a birth, and the node is asked for one; the values of a
+//! birth are never measured, since they may have been measured before; a message that is missing by
+//! the node's count is a gap and is counted; a death ends the source; a value that is null, of bad
 //! quality or of another type is refused with its name.
 
 use std::time::Duration;

@@ -2,11 +2,11 @@
 //! topic brings (R-EDGE-1).
 //!
 //! One thread a source follows the topic and keeps the last value with the time of its arrival; the
-//! points of the source read it. Invariants: a value that is older than the limit, by its arrival or by
-//! its own time, is not used, so that a broker or a drive that is away leaves the configured speed or
-//! the estimate in its place; neither is a retained one, whose age nobody knows, nor one that the shaft
-//! cannot have ([`super::shaft_speed`]); whatever is not used is told with its source. The thread
-//! ends once no point reads any more.
+//! points of the source read it. Invariants: a value that is older than the limit, by its arrival
+//! or by its own time, is not used, so that a broker or a drive that is away leaves the configured
+//! speed or the estimate in its place; neither is a retained one, whose age nobody knows, nor one
+//! that the shaft cannot have ([`super::shaft_speed`]); whatever is not used is told with its
+//! source. The thread ends once no point reads any more.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +30,8 @@ pub(crate) use look::{TagAnswer, look_at_tag};
 const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
 /// How long the thread waits for the connection before it looks whether it is still needed.
 const LOOK: Duration = Duration::from_secs(1);
-/// Age of a value by a time that stands beside it and is not configured, above which the value is old:
-/// more than clocks and time zones are apart.
+/// Age of a value by a time that stands beside it and is not configured, above which the value is
+/// old: more than clocks and time zones are apart.
 const OLD_S: f64 = 86_400.0;
 /// Where the time of a value usually stands, beside it or in its message.
 const USUAL_TIMES: [&str; 4] = ["timestamp", "ts", "time", "t"];
@@ -60,12 +60,12 @@ pub struct SpeedTagSettings {
 
 /// The last value, rpm; its sign is the direction.
 #[derive(Debug, Default)]
-struct Reading(Mutex<Option<(f64, Instant)>>);
+struct SpeedReading(Mutex<Option<(f64, Instant)>>);
 
 /// The last value of a tag, shared by the points of a source.
 #[derive(Debug, Clone)]
 pub struct SpeedTag {
-    reading: Arc<Reading>,
+    reading: Arc<SpeedReading>,
     max_age: Duration,
     speeds: RangeInclusive<f64>,
     begun: Instant,
@@ -75,14 +75,14 @@ pub struct SpeedTag {
 }
 
 impl SpeedTag {
-    /// Follows a tag from now on, on a thread of its own. A password or certificate that is not there is
-    /// told and awaited.
+    /// Follows a tag from now on, on a thread of its own. A password or certificate that is not
+    /// there is told and awaited.
     ///
     /// # Errors
     /// [`SourceError::Options`] if the topic is not valid.
     pub fn follow(settings: &SpeedTagSettings, host: SourceHost) -> Result<Self, SourceError> {
         check_topic(&settings.topic)?;
-        let reading = Arc::new(Reading::default());
+        let reading = Arc::new(SpeedReading::default());
         let kept = Arc::downgrade(&reading);
         let name = format!("tag {}", settings.topic.topic);
         let tag = Self {
@@ -108,8 +108,8 @@ impl SpeedTag {
                 self.tell(2, || {
                     let age_s = self.max_age.as_secs_f64();
                     format!(
-                        "the speed tag has brought no value for {age_s} s or longer: the estimated or \
-                         configured speed is used"
+                        "the speed tag has brought no value for {age_s} s or longer: the estimated \
+                         or configured speed is used"
                     )
                 });
             }
@@ -132,12 +132,12 @@ impl SpeedTag {
         }
     }
 
-    /// Tells that a shaft which stands by its tag vibrates as if it turned, until the tag says that it
-    /// does.
+    /// Tells that a shaft which stands by its tag vibrates as if it turned, until the tag says that
+    /// it does.
     pub(crate) fn tell_doubtful_standstill(&self) {
         self.tell(3, || {
-            "the speed tag says that the shaft stands, and the sensor vibrates: its windows are not \
-             judged (machine_off); a neighbour, or a tag that has failed?"
+            "the speed tag says that the shaft stands, and the sensor vibrates: its windows are \
+             not judged (machine_off); a neighbour, or a tag that has failed?"
                 .to_owned()
         });
     }
@@ -173,7 +173,7 @@ impl SpeedTag {
 /// Follows the topic until nobody reads the value.
 struct Follower {
     settings: SpeedTagSettings,
-    kept: Weak<Reading>,
+    kept: Weak<SpeedReading>,
     host: SourceHost,
     is_refusing: bool,
 }
@@ -394,13 +394,13 @@ mod tests {
     fn an_old_value_is_not_used() {
         let tag = |age: Duration| {
             let came = Instant::now().checked_sub(age).expect("a long uptime");
-            tag_of(Arc::new(Reading(Mutex::new(Some((1500.0, came)))))).speed().map(Rpm::get)
+            tag_of(Arc::new(SpeedReading(Mutex::new(Some((1500.0, came)))))).speed().map(Rpm::get)
         };
         assert_eq!(tag(Duration::ZERO), Some(1500.0));
         assert_eq!(tag(Duration::from_secs(1)), None);
     }
 
-    fn tag_of(reading: Arc<Reading>) -> SpeedTag {
+    fn tag_of(reading: Arc<SpeedReading>) -> SpeedTag {
         SpeedTag {
             reading,
             max_age: Duration::from_millis(500),
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_value_far_from_the_name_plate_is_told_and_not_used_and_zero_is_a_standstill() {
         let plate = Rpm::new(1480.0).expect("a speed");
-        let tag = tag_of(Arc::new(Reading(Mutex::new(Some((24.6, Instant::now()))))));
+        let tag = tag_of(Arc::new(SpeedReading(Mutex::new(Some((24.6, Instant::now()))))));
         let told = || tag.host.remarks.lines().join("");
         assert_eq!(tag.speed_near(plate), None);
         assert!(told().contains("24.6") && told().contains("1480"), "{}", told());
@@ -435,7 +435,7 @@ mod tests {
     /// The kept message of a broker may be of last year.
     #[test]
     fn a_retained_value_is_told_and_not_used() {
-        let reading = Arc::new(Reading::default());
+        let reading = Arc::new(SpeedReading::default());
         let host = SourceHost::alone(Arc::new(SystemClock), "bench");
         let mut follower = Follower {
             settings: settings("", 1.0),

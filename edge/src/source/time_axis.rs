@@ -1,15 +1,16 @@
 //! Time columns by what they do: they rise, and they rise evenly, whatever their name.
 //!
-//! A column of numbers becomes a [`TimeAxis`]: rate, jitter, gaps and lost samples. Stands between the
-//! readers of formats and the interpretation. Invariant: a column that does not rise evenly is no axis;
-//! the unit of an axis that nobody states stays open, and the caller decides by the rate it knows.
+//! A column of numbers becomes a [`TimeAxis`]: rate, jitter, gaps and lost samples. Stands between
+//! the readers of formats and the interpretation. Invariant: a column that does not rise evenly is
+//! no axis; the unit of an axis that nobody states stays open, and the caller decides by the rate
+//! it knows.
 
-/// Least number of rows over which a column must rise to be taken for time. Eight random samples rise by
-/// chance in one of 40,000 tables (1 in 8!).
+/// Least number of rows over which a column must rise to be taken for time. Eight random samples
+/// rise by chance in one of 40,000 tables (1 in 8!).
 const LEAST_ROWS: usize = 8;
 
-/// Largest deviation of a row from the even course, as a share of the span, so that the column is even.
-/// Chosen: a vibration that rises by chance over eight rows deviates by a fifth and more.
+/// Largest deviation of a row from the even course, as a share of the span, so that the column is
+/// even. Chosen: a vibration that rises by chance over eight rows deviates by a fifth and more.
 const MOST_DEVIATION: f64 = 0.05;
 
 /// A step of more than this many usual steps is a gap.
@@ -20,20 +21,23 @@ const EPOCH_FROM_S: f64 = 1e9;
 /// … up to the year 2096.
 const EPOCH_TO_S: f64 = 4e9;
 
-/// A step of whole numbers that is no step of samples in seconds. Chosen: no bearing can be judged at 0.1 Hz.
+/// A step of whole numbers that is no step of samples in seconds. Chosen: no bearing can be judged
+/// at 0.1 Hz.
 const LEAST_STEP_OF_TICKS: f64 = 10.0;
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// Day numbers of 1970: of spreadsheets (days since 1899-12-30) and of MATLAB (`datenum(1970, 1, 1)`).
+/// Day numbers of 1970: of spreadsheets (days since 1899-12-30) and of MATLAB (`datenum(1970, 1,
+/// 1)`).
 const DAYS_AT_1970: [f64; 2] = [25_569.0, 719_529.0];
 
 /// Days since 1970 that a recording is from: 1980 to 2096.
 const DAYS_SINCE_1970: std::ops::Range<f64> = 3_652.0..46_020.0;
 
-/// Rate in seconds above which numbers of the size of such days are days, Hz. Chosen: converters for
-/// accelerometers end at 204.8 kHz, and rows of a day each millisecond would be 86 MHz in seconds.
+/// Rate in seconds above which numbers of the size of such days are days, Hz. Chosen: converters
+/// for accelerometers end at 204.8 kHz, and rows of a day each millisecond would be 86 MHz in
+/// seconds.
 const DAYS_ABOVE_HZ: f64 = 210e3;
 
 /// The course of a column of times, in the column's own unit.
@@ -47,11 +51,13 @@ pub(crate) struct TimeAxis {
     pub(crate) step: f64,
     /// Uncertainty of the step by the digits of the column, ratio.
     pub(crate) uncertainty: f64,
-    /// How well the rows tell the step: better than the digits where each time stands for many rows, ratio.
+    /// How well the rows tell the step: better than the digits where each time stands for many
+    /// rows, ratio.
     pub(crate) precision: f64,
     /// Standard deviation of the steps over their mean, if the digits of the column show it.
     pub(crate) jitter_ratio: Option<f64>,
-    /// Rows for which each time stands, where that is one number: a sensor's memory that is read at once.
+    /// Rows for which each time stands, where that is one number: a sensor's memory that is read at
+    /// once.
     pub(crate) rows_each: Option<u64>,
     /// Gaps.
     pub(crate) gaps: u64,
@@ -63,7 +69,8 @@ pub(crate) struct TimeAxis {
     pub(crate) is_reversed: bool,
     /// The column's first time, seconds since 1970, if its numbers are such times.
     pub(crate) epoch_s: Option<f64>,
-    /// This time is one of a clock whose zone nothing states: a day number of a spreadsheet or of MATLAB.
+    /// This time is one of a clock whose zone nothing states: a day number of a spreadsheet or of
+    /// MATLAB.
     pub(crate) is_local: bool,
 }
 
@@ -96,8 +103,8 @@ impl TimeAxis {
         let day_s = day_number(times[0], course.step, unit_s);
         let (epoch_unit, epoch_s) = match day_s {
             Some(at_s) => (Some(DAY_S), Some(at_s)),
-            // microseconds since the start of a controller reach the size of seconds since 1970 after a quarter of
-            // an hour
+            // microseconds since the start of a controller reach the size of seconds since 1970
+            // after a quarter of an hour
             None if unit_s.is_none() && is_whole && course.step >= LEAST_STEP_OF_TICKS => {
                 match epoch(times[0]) {
                     (Some(1.0), _) => (None, None),
@@ -144,8 +151,8 @@ impl TimeAxis {
         }
     }
 
-    /// The rate if a unit of the column has `unit_s` seconds, Hz. A rate that its digits cannot tell
-    /// from a whole number is that number.
+    /// The rate if a unit of the column has `unit_s` seconds, Hz. A rate that its digits cannot
+    /// tell from a whole number is that number.
     pub(crate) fn rate_hz(&self, unit_s: f64) -> f64 {
         let rate = 1.0 / (self.step * unit_s);
         let whole = rate.round();
@@ -155,7 +162,8 @@ impl TimeAxis {
     }
 }
 
-/// Whether values never fall, or never rise: a vibration goes both ways, whatever its name (`X130_DE_time`).
+/// Whether values never fall, or never rise: a vibration goes both ways, whatever its name
+/// (`X130_DE_time`).
 pub(crate) fn goes_one_way(values: impl Iterator<Item = f64>) -> bool {
     let (mut rises, mut falls, mut before) = (false, false, None);
     for value in values.filter(|value| value.is_finite()) {
@@ -262,8 +270,9 @@ impl Course {
 /// Rows of each time from which on a change of the time is sharper than its digits.
 const LEAST_GROUP: f64 = 4.0;
 
-/// The step of times of which each stands for many rows, by the rows between the second and the last change; the rows
-/// of a time, and all between these changes. The first and the last time stand for a part.
+/// The step of times of which each stands for many rows, by the rows between the second and the
+/// last change; the rows of a time, and all between these changes. The first and the last time
+/// stand for a part.
 fn step_of_groups(steps: &[f64]) -> Option<(f64, u64, f64)> {
     let changes: Vec<usize> = (0..steps.len()).filter(|at| steps[*at] > 0.0).collect();
     let (first, last) = (*changes.first()?, *changes.last()?);
@@ -318,8 +327,9 @@ fn unwrapped(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Counts of 100 ns, with the seconds from their beginning to 1970: FILETIME of Windows since 1601, and the
-/// ticks of .NET since the year 1, whose clock is that of the machine where nothing else is said.
+/// Counts of 100 ns, with the seconds from their beginning to 1970: FILETIME of Windows since 1601,
+/// and the ticks of .NET since the year 1, whose clock is that of the machine where nothing else is
+/// said.
 const TICKS: [(f64, bool); 2] = [(11_644_473_600.0, false), (62_135_596_800.0, true)];
 
 /// The time of a number that counts 100 ns, s since 1970, and whether its clock is a local one.
@@ -342,8 +352,8 @@ fn epoch(first: f64) -> (Option<f64>, Option<f64>) {
     }
 }
 
-/// The time of a day number, seconds since 1970: one that a spreadsheet or MATLAB writes, in days by the unit
-/// of its column or by its step.
+/// The time of a day number, seconds since 1970: one that a spreadsheet or MATLAB writes, in days
+/// by the unit of its column or by its step.
 fn day_number(first: f64, step: f64, unit_s: Option<f64>) -> Option<f64> {
     let is_days = match unit_s {
         Some(unit_s) => (unit_s - DAY_S).abs() < 1.0,
@@ -456,7 +466,8 @@ mod tests {
         }
     }
 
-    /// A sensor's memory of 32 rows that is read at once: the rows of the last time count as the others.
+    /// A sensor's memory of 32 rows that is read at once: the rows of the last time count as the
+    /// others.
     #[test]
     fn times_that_stand_for_a_number_of_rows_give_the_true_rate() {
         for (rows, each) in [(800_u32, 32_u32), (1000, 25), (832, 2)] {
@@ -470,7 +481,8 @@ mod tests {
         assert_eq!(axis(&even).rows_each, None);
     }
 
-    /// PX4 counts microseconds since its start: 1,234,567,890 of them are no second of the year 2009.
+    /// PX4 counts microseconds since its start: 1,234,567,890 of them are no second of the
+    /// year 2009.
     #[test]
     fn ticks_of_a_controller_are_no_seconds_since_1970() {
         let ticks: Vec<f64> = (0..1000).map(|n| 1_234_567_890.0 + 1250.0 * f64::from(n)).collect();

@@ -1,8 +1,8 @@
 //! Ready-made values of a transmitter, whatever brings them: registers of Modbus, nodes of OPC UA.
 //!
-//! A number is in some unit and stands for one figure of a measuring point. Invariants: marks for "no
-//! value" never become a value, nor does what is not finite; a temperature or a speed that no bearing
-//! has is told and not used.
+//! A number is in some unit and stands for one figure of a measuring point. Invariants: marks for
+//! "no value" never become a value, nor does what is not finite; a temperature or a speed that no
+//! bearing has is told and not used.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,8 +19,8 @@ mod standing;
 
 pub(super) use standing::{Freshness, Standing};
 
-/// Temperatures that a bearing can have, °C: from a cold store to a kiln's car, with some room. Sensors
-/// that are broken or shorted give −200, 850, 3276.7 and the like.
+/// Temperatures that a bearing can have, °C: from a cold store to a kiln's car, with some room.
+/// Sensors that are broken or shorted give −200, 850, 3276.7 and the like.
 const TEMPERATURES_C: RangeInclusive<f64> = -60.0..=400.0;
 
 /// The values of one poll.
@@ -105,8 +105,8 @@ impl Figure {
         }
     }
 
-    /// The values that it can have at a shaft of this name plate, whose speeds are these shares of it; those of a feature are judged with
-    /// the event.
+    /// The values that it can have at a shaft of this name plate, whose speeds are these shares of
+    /// it; those of a feature are judged with the event.
     pub fn plausible(
         &self,
         name_plate: Rpm,
@@ -202,8 +202,8 @@ impl ValueMeaning {
             let (least, most) = (self.plausible.start(), self.plausible.end());
             let key = self.figure.key();
             return Err(NoValue::Implausible(format!(
-                "{value:.4} is not plausible and not used; {key} can be {least:.0} to {most:.0}: are \
-                 unit, scale and place right, and is the sensor whole?"
+                "{value:.4} is not plausible and not used; {key} can be {least:.0} to {most:.0}: \
+                 are unit, scale and place right, and is the sensor whole?"
             )));
         }
         Ok(value)

@@ -56,7 +56,8 @@ pub enum SpoolError {
         got: String,
     },
     /// A later version of this program wrote the spool. Stop.
-    #[error("the spool {} was written by a later version of this program: {reason}", path.display())]
+    #[error("the spool {} was written by a later version of this program: {reason}",
+        path.display())]
     Newer {
         /// The path.
         path: PathBuf,
@@ -80,8 +81,8 @@ pub enum SpoolError {
         /// SQLite's description of the damage.
         reason: String,
     },
-    /// The file was moved, removed or replaced while the gateway had it open: what is written goes to a
-    /// file that no name leads to. Repair, then try again.
+    /// The file was moved, removed or replaced while the gateway had it open: what is written goes
+    /// to a file that no name leads to. Repair, then try again.
     #[error("the spool {} was {what} while it was open", path.display())]
     Moved {
         /// The path.

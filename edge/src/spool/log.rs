@@ -106,7 +106,8 @@ pub(super) fn written_anew(path: &std::path::Path, waiting: u64) {
     tracing::error!(
         path = %path.display(),
         waiting,
-        "the spool's file was moved or removed while it was open; it is written anew, nothing is lost"
+        "the spool's file was moved or removed while it was open; it is written anew, nothing is \
+         lost"
     );
 }
 

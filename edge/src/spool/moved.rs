@@ -1,9 +1,10 @@
-//! A spool whose file was moved, removed or replaced while the gateway had it open: by a clean-up, a
-//! backup that was put back, a volume that was mounted anew. SQLite writes on without an error, and
-//! everything that waits is gone at the next start.
+//! A spool whose file was moved, removed or replaced while the gateway had it open: by a clean-up,
+//! a backup that was put back, a volume that was mounted anew. SQLite writes on without an error,
+//! and everything that waits is gone at the next start.
 //!
-//! Where the name leads nowhere, the open file is copied under its name and the spool goes on with the
-//! copy. Where another file stands there, it may be meant, so it stays, and health and staff are told.
+//! Where the name leads nowhere, the open file is copied under its name and the spool goes on with
+//! the copy. Where another file stands there, it may be meant, so it stays, and health and staff
+//! are told.
 
 use pdm_service::files::{NameLeads, make_private, make_private_folder};
 
@@ -30,8 +31,8 @@ impl Spool {
         self.files().name_leads() == NameLeads::ToAnother
     }
 
-    /// Copies the open file under its name and goes on with the copy; false if the name leads to a file.
-    /// The caller holds the lock of repairs.
+    /// Copies the open file under its name and goes on with the copy; false if the name leads to a
+    /// file. The caller holds the lock of repairs.
     pub(super) async fn write_anew(&self) -> Result<bool, SpoolError> {
         let files = self.files();
         if files.name_leads() != NameLeads::Nowhere {

@@ -35,8 +35,8 @@ pub enum ReceiptOutcome {
     Applied(Covered),
     /// The receipt belongs to another gateway or schema; nothing was changed.
     Foreign,
-    /// The receipt belongs to another count of sequence numbers of this gateway's name; nothing was changed. The
-    /// agent follows that count, or has not seen this one's status.
+    /// The receipt belongs to another count of sequence numbers of this gateway's name; nothing was
+    /// changed. The agent follows that count, or has not seen this one's status.
     AnotherCount,
     /// The receipt cannot be true; nothing was changed.
     Implausible(Implausible),

@@ -91,9 +91,9 @@ const EPOCH: &[u8] = br#""epoch":""#;
 /// Length of an identity as text.
 const EPOCH_TEXT: usize = 36;
 
-/// The payload with the identity of the count that its sequence number belongs to. Committed payloads
-/// have it, so nothing is copied; a row of an earlier version gets it, and a row of a count that was
-/// repaired gets the new one.
+/// The payload with the identity of the count that its sequence number belongs to. Committed
+/// payloads have it, so nothing is copied; a row of an earlier version gets it, and a row of a
+/// count that was repaired gets the new one.
 pub fn labelled(payload: Bytes, epoch: Epoch) -> Bytes {
     let text = epoch.to_string();
     let found = payload.windows(EPOCH.len()).position(|bytes| bytes == EPOCH);

@@ -22,7 +22,8 @@ const WAITING: &str = "WITH RECURSIVE piece (first) AS (
          FROM piece WHERE piece.first IS NOT NULL
          LIMIT ?4)
      SELECT (SELECT CAST(group_concat(line, '') AS BLOB) FROM (
-         SELECT concat_ws(' ', sequence, event.spooled_ms, octet_length(site), octet_length(equipment),
+         SELECT concat_ws(' ', sequence, event.spooled_ms, octet_length(site), \
+    octet_length(equipment),
                           octet_length(bearing), octet_length(payload), '')
                 || site || equipment || bearing || CAST(payload AS TEXT) AS line
          FROM delivery CROSS JOIN event USING (sequence)

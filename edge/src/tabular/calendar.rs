@@ -1,5 +1,5 @@
-//! Calendar times as people write them, read in two stages: a field becomes a [`Stamp`], and all stamps of
-//! a column together tell whether the day or the month comes first.
+//! Calendar times as people write them, read in two stages: a field becomes a [`Stamp`], and all
+//! stamps of a column together tell whether the day or the month comes first.
 //!
 //! Invariant: dates that have two readings are refused, never guessed.
 
@@ -15,7 +15,8 @@ const NS: i64 = 1_000_000_000;
 /// Years of this calendar that a field may have: from the first day of spreadsheets on.
 const YEARS: std::ops::Range<u16> = 1899..2200;
 
-/// Stands before a year that the field writes with three or four digits and that has fewer: `0001`, `115`.
+/// Stands before a year that the field writes with three or four digits and that has fewer: `0001`,
+/// `115`.
 const FEW_DIGITS: u16 = 20_000;
 
 /// The order of day, month and year where the year does not come first.
@@ -180,8 +181,9 @@ impl Stamp {
         Self { date: self.date, clock_ns: other.clock_ns, offset_min: other.offset_min }
     }
 
-    /// Nanoseconds since 1970 UTC, or in the field's own zone where it states no offset; a field without a date counts from midnight of 1970-01-01. `None` if
-    /// the date does not exist in this order.
+    /// Nanoseconds since 1970 UTC, or in the field's own zone where it states no offset; a field
+    /// without a date counts from midnight of 1970-01-01. `None` if the date does not exist in this
+    /// order.
     pub fn unix_ns(&self, order: DateOrder) -> Option<i64> {
         let days = match self.date {
             None => 0,
@@ -291,7 +293,8 @@ pub fn decided_order(stamps: &[Stamp], asked: Option<DateOrder>) -> Result<DateO
         [] => Err("the dates exist in no order of day, month and year".to_owned()),
         [one] => Ok(*one),
         several => by_evenness(stamps, several).ok_or_else(|| {
-            "the day or the month may come first in the dates; write them as YYYY-MM-DD, or decide with --date-order day-first or month-first"
+            "the day or the month may come first in the dates; write them as YYYY-MM-DD, or decide \
+             with --date-order day-first or month-first"
                 .to_owned()
         }),
     }
@@ -305,7 +308,8 @@ fn by_evenness(stamps: &[Stamp], orders: &[DateOrder]) -> Option<DateOrder> {
             times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_abs()).collect();
         steps.sort_unstable();
         let Some(&usual) = steps.get(steps.len() / 2) else { return false };
-        // months differ by a tenth in their days, so steps of a day and steps of a month are told apart
+        // months differ by a tenth in their days, so steps of a day and steps of a month are told
+        // apart
         let near = |step: &&i64| (**step - usual).abs() <= usual / 50;
         let even = steps.iter().filter(near).count();
         let rises = times.windows(2).all(|pair| pair[1] >= pair[0]);
@@ -321,7 +325,8 @@ fn by_evenness(stamps: &[Stamp], orders: &[DateOrder]) -> Option<DateOrder> {
     }
 }
 
-/// A date with a year of a Japanese era (`R8.03.01`, `令和8年3月1日`), whose year becomes one of three digits.
+/// A date with a year of a Japanese era (`R8.03.01`, `令和8年3月1日`), whose year becomes one of three
+/// digits.
 fn without_era(field: &str) -> Option<String> {
     const ERAS: [&str; 6] = ["令和", "平成", "昭和", "R", "H", "S"];
     let rest = ERAS.into_iter().find_map(|era| field.strip_prefix(era))?;
@@ -344,7 +349,8 @@ fn clock(hour: u32, minute: u32, second: u32, fraction: &str) -> Option<i64> {
     Some(i64::from(hour * 3600 + minute * 60 + second) * NS + nanos)
 }
 
-/// The numbers of a field with the character before each; `None` if there are too many or too long ones.
+/// The numbers of a field with the character before each; `None` if there are too many or too long
+/// ones.
 fn groups(field: &str) -> Option<Vec<Group<'_>>> {
     let mut all = Vec::new();
     let (mut start, mut before) = (None, ' ');
@@ -406,8 +412,9 @@ fn date_of(groups: &[Group<'_>], month: Option<u16>) -> Option<DateParts> {
     Some(DateParts { parts, form })
 }
 
-/// Whether three numbers are minutes, seconds and a part of a second, as a spreadsheet shows a time by its form
-/// `mm:ss.0`: there is no date and no word, a colon stands between the first two alone and a point behind them.
+/// Whether three numbers are minutes, seconds and a part of a second, as a spreadsheet shows a time
+/// by its form `mm:ss.0`: there is no date and no word, a colon stands between the first two alone
+/// and a point behind them.
 fn is_minutes_alone(
     date: Option<DateParts>,
     [minute, second, part]: &[&Group<'_>; 3],

@@ -1,5 +1,5 @@
-//! The encoding of a text: UTF-8, UTF-16 with and without a mark, CP949, Latin-1; Chinese, Japanese and Cyrillic
-//! ones where `chardetng` finds that the letters are theirs.
+//! The encoding of a text: UTF-8, UTF-16 with and without a mark, CP949, Latin-1; Chinese, Japanese
+//! and Cyrillic ones where `chardetng` finds that the letters are theirs.
 //!
 //! Invariant: bytes that hold zeros after decoding are no text.
 
@@ -66,8 +66,8 @@ fn other_letters(bytes: &[u8]) -> Option<&'static Encoding> {
     (is_one && letters >= LEAST_LETTERS).then_some(found)
 }
 
-/// CP949: all bytes above ASCII come in pairs of 0xA1 and above, and one of the pairs is a syllable of KS X
-/// 1001 (0xB0 to 0xC8 first). Letters of Latin-1 stand between those of ASCII.
+/// CP949: all bytes above ASCII come in pairs of 0xA1 and above, and one of the pairs is a syllable
+/// of KS X 1001 (0xB0 to 0xC8 first). Letters of Latin-1 stand between those of ASCII.
 fn is_korean(bytes: &[u8]) -> bool {
     let mut has_syllable = false;
     let mut rest = bytes;

@@ -16,8 +16,8 @@ impl Separator {
     pub const ALL: [Self; 5] =
         [Self::Char('\t'), Self::Char(';'), Self::Char('|'), Self::Char(','), Self::Spaces];
 
-    /// The fields of a line without quotes and spaces around them; a separator at the end of the line begins
-    /// no field.
+    /// The fields of a line without quotes and spaces around them; a separator at the end of the
+    /// line begins no field.
     pub fn fields(self, line: &str) -> Vec<&str> {
         match self {
             Self::Spaces if line.contains('"') => fields_between_blanks(line),
@@ -128,9 +128,9 @@ pub fn is_row_of_types(fields: &[&str]) -> bool {
     fields.len() > 1 && places.is_some_and(is_value)
 }
 
-/// Whether the first field of the rows is an index that has no name in the header, as R and data frames write
-/// it: it counts the rows or names them, and the second field is a time that rises evenly or a calendar time.
-/// Without the latter the count may be the time itself.
+/// Whether the first field of the rows is an index that has no name in the header, as R and data
+/// frames write it: it counts the rows or names them, and the second field is a time that rises
+/// evenly or a calendar time. Without the latter the count may be the time itself.
 pub fn index_of_rows(rows: &[Vec<&str>]) -> bool {
     let column = |at: usize| rows.iter().filter_map(move |row| row.get(at).copied());
     let numbers =
@@ -156,7 +156,8 @@ pub fn index_of_rows(rows: &[Vec<&str>]) -> bool {
     rows.len() > 1 && counts() && is_time()
 }
 
-/// Whether a row below names and units says what each value is of its interval, as TOA5 has it: `Smp`, `Avg`.
+/// Whether a row below names and units says what each value is of its interval, as TOA5 has it:
+/// `Smp`, `Avg`.
 pub fn is_processing_row(fields: &[impl AsRef<str>]) -> bool {
     const WORDS: [&str; 12] = [
         "smp", "avg", "max", "min", "std", "tot", "med", "wvc", "rms", "samples", "sample", "mean",

@@ -1,5 +1,5 @@
-//! Numbers as programs and people write them: decimal commas, thousands, a space after the sign, words for
-//! a missing value.
+//! Numbers as programs and people write them: decimal commas, thousands, a space after the sign,
+//! words for a missing value.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -173,22 +173,25 @@ fn unsigned(field: &str) -> &str {
     field.trim_start_matches(['+', '-', '−']).trim_start()
 }
 
-/// Signs between thousands that separate nothing else: narrow spaces and those that do not break, apostrophes.
+/// Signs between thousands that separate nothing else: narrow spaces and those that do not break,
+/// apostrophes.
 const GROUP_SIGNS: [char; 5] = ['\u{a0}', '\u{202f}', '\u{2009}', '\'', '’'];
 
-/// A field without the signs between its thousands, where each group behind the first has three digits.
+/// A field without the signs between its thousands, where each group behind the first has three
+/// digits.
 fn without_groups(field: &str) -> Cow<'_, str> {
     without_signs(field, &GROUP_SIGNS)
 }
 
-/// A field without the apostrophe with which exports keep spreadsheets from reading a formula: `'-2.00`.
+/// A field without the apostrophe with which exports keep spreadsheets from reading a formula:
+/// `'-2.00`.
 fn without_apostrophe(field: &str) -> &str {
     let rest = field.strip_prefix('\'').filter(|rest| rest.starts_with(['-', '+', '−', '=']));
     rest.unwrap_or(field)
 }
 
-/// A field without spaces between its thousands. Only for a table whose separator is known: spaces separate
-/// columns elsewhere.
+/// A field without spaces between its thousands. Only for a table whose separator is known: spaces
+/// separate columns elsewhere.
 pub fn without_spaces(field: &str) -> Cow<'_, str> {
     without_signs(field, &[' '])
 }
@@ -210,8 +213,8 @@ fn without_signs<'a>(field: &'a str, signs: &[char]) -> Cow<'a, str> {
     Cow::Owned(format!("{sign}{}{rest}", whole.replace(signs, "")))
 }
 
-/// A field as a number and the unit behind it (`1.88 mm/s`, `0,34g`, `12.3 %`); the unit is empty where none
-/// that `is_known` stands there.
+/// A field as a number and the unit behind it (`1.88 mm/s`, `0,34g`, `12.3 %`); the unit is empty
+/// where none that `is_known` stands there.
 pub fn split_unit(field: &str, is_known: impl Fn(&str) -> bool) -> (&str, &str) {
     let is_number =
         |c: char| c.is_ascii_digit() || ".,+-− ".contains(c) || GROUP_SIGNS.contains(&c);
@@ -244,8 +247,9 @@ pub fn is_missing(field: &str) -> bool {
 }
 
 impl NumberForm {
-    /// The number of a field in the form of Fortran (`1.25D-01`), of bookkeeping (`(1.25)` is below 0) or with its sign
-    /// behind it (`1.25-`). Each has a decimal sign, so that a name or a date is none.
+    /// The number of a field in the form of Fortran (`1.25D-01`), of bookkeeping (`(1.25)` is
+    /// below 0) or with its sign behind it (`1.25-`). Each has a decimal sign, so that a name or a
+    /// date is none.
     fn of_other_form(self, field: &str) -> Option<f64> {
         let decimal = if self.decimal == Decimal::Comma { ',' } else { '.' };
         let last = field.chars().next_back()?;
@@ -311,7 +315,8 @@ impl NumberForm {
     }
 }
 
-/// The seconds of a duration as data frames write it: `0 days 00:00:00.001000`, `-1 days +23:59:59`.
+/// The seconds of a duration as data frames write it: `0 days 00:00:00.001000`, `-1 days
+/// +23:59:59`.
 fn duration_s(field: &str) -> Option<f64> {
     let (days, clock) = field.split_once(" days ").or_else(|| field.split_once(" day "))?;
     let mut parts = clock.trim_start().trim_start_matches('+').splitn(3, ':');
@@ -440,7 +445,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_field_is_split_and_read_or_refused(field in "\\PC{0,24}|[-+0-9eE.,' %°µgms/]{0,16}") {
+        fn any_field_is_split_and_read_or_refused(field in "\\PC{0,24}|[-+0-9eE.,' \
+            %°µgms/]{0,16}") {
             let (number, unit) = split_unit(&field, is_known);
             prop_assert!(field.starts_with(number) || field.trim_start().starts_with(number));
             prop_assert!(field.contains(unit));

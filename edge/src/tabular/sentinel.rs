@@ -1,7 +1,8 @@
 //! Numbers that loggers and exports write where there is no value: -9999, 32767, 9.96921e36.
 //!
-//! A code is told by its form and by its place: it stands far beyond the other values of its column. Invariants:
-//! a code that stands among the other values is a value; whoever leaves codes out says which and how many.
+//! A code is told by its form and by its place: it stands far beyond the other values of its
+//! column. Invariants: a code that stands among the other values is a value; whoever leaves codes
+//! out says which and how many.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,8 @@ use std::collections::BTreeMap;
 /// with 1e30, programs with the greatest number of their type.
 pub const FILL_FROM: f64 = 1e20;
 
-/// Codes of loggers (-9999, -7999 and 6999 of Campbell, -999.25 of well logs), the ends of whole numbers of 16
-/// and 32 bits, and these with a decimal sign in them.
+/// Codes of loggers (-9999, -7999 and 6999 of Campbell, -999.25 of well logs), the ends of whole
+/// numbers of 16 and 32 bits, and these with a decimal sign in them.
 const CODES: [f64; 38] = [
     -9999.0,
     9999.0,
@@ -52,20 +53,22 @@ const CODES: [f64; 38] = [
     99_999_999.0,
 ];
 
-/// How far beyond the other values a code stands, as a multiple of the greatest of them: chosen; a bearing's
-/// level rises tenfold over weeks, not from one row to the next and back to the same number.
+/// How far beyond the other values a code stands, as a multiple of the greatest of them: chosen; a
+/// bearing's level rises tenfold over weeks, not from one row to the next and back to the same
+/// number.
 const APART: f64 = 10.0;
 
 /// How far beyond the other values a code that stands only once stands, as a multiple of the
 /// greatest of them.
 const APART_ONCE: f64 = 1000.0;
 
-/// How far below the other values a negative number stands that no code of the list is, as a multiple of their
-/// spread.
+/// How far below the other values a negative number stands that no code of the list is, as a
+/// multiple of their spread.
 const SPREADS_APART: f64 = 5.0;
 
-/// How far beyond the other values a number that no code of the list is stands so that it is told, where it
-/// stands several times: full scale of a broken sensor, such as 850 or 1372 °C of a thermocouple.
+/// How far beyond the other values a number that no code of the list is stands so that it is told,
+/// where it stands several times: full scale of a broken sensor, such as 850 or 1372 °C of a
+/// thermocouple.
 const FAR: f64 = 100.0;
 
 /// How often such a number stands at least.
@@ -105,8 +108,8 @@ pub fn in_samples(values: impl Iterator<Item = f64> + Clone) -> Vec<Sentinel> {
     found(values, |_, _| false)
 }
 
-/// The codes in a column of levels, of which the most are never below 0: there a negative number that stands
-/// several times, far from all others, is one as well.
+/// The codes in a column of levels, of which the most are never below 0: there a negative number
+/// that stands several times, far from all others, is one as well.
 pub fn in_levels(values: &[f64]) -> Vec<Sentinel> {
     let mut negative: BTreeMap<u64, usize> = BTreeMap::new();
     let (mut least, mut most) = (f64::INFINITY, 0.0f64);
@@ -257,7 +260,8 @@ mod tests {
         #[test]
         fn whatever_is_left_out_is_in_the_column_as_often_as_is_said(
             mut values in prop::collection::vec(prop::num::f64::ANY, 0..60),
-            code in prop::sample::select(CODES.to_vec()), places in prop::collection::vec(0usize..60, 0..6),
+            code in prop::sample::select(CODES.to_vec()),
+            places in prop::collection::vec(0usize..60, 0..6),
         ) {
             for place in places {
                 if let Some(value) = values.get_mut(place) {

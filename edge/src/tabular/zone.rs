@@ -1,7 +1,8 @@
 //! The zone of times that state none: the configured one, else that of this machine.
 //!
-//! One rule for all of them: names of files, columns of times and day numbers of spreadsheets, headers,
-//! times in messages. Invariant: whoever reads a time by this rule says in which zone it was read.
+//! One rule for all of them: names of files, columns of times and day numbers of spreadsheets,
+//! headers, times in messages. Invariant: whoever reads a time by this rule says in which zone it
+//! was read.
 
 use std::fmt;
 use std::str::FromStr;
@@ -60,8 +61,8 @@ impl FromStr for LocalZone {
 }
 
 impl LocalZone {
-    /// The offsets of a local time. One that a clock which is set forward leaves out has the offset of
-    /// before.
+    /// The offsets of a local time. One that a clock which is set forward leaves out has the offset
+    /// of before.
     pub fn offsets(self, local: NaiveDateTime) -> LocalOffsets {
         match self {
             Self::Machine => offsets_in(&Local, local),
@@ -103,7 +104,8 @@ impl fmt::Display for LocalZone {
     }
 }
 
-/// Words for a zone that have one meaning, in lower case, with their hours. `CST` and `IST` have several.
+/// Words for a zone that have one meaning, in lower case, with their hours. `CST` and `IST` have
+/// several.
 const ZONE_WORDS: [(&str, i32); 9] = [
     ("utc", 0),
     ("gmt", 0),
@@ -116,7 +118,8 @@ const ZONE_WORDS: [(&str, i32); 9] = [
     ("한국표준시", 9),
 ];
 
-/// The zone of a text that is nothing else: `Asia/Seoul`, `UTC`, `UTC+9`, `GMT-05:30`, `+0900`, `KST`.
+/// The zone of a text that is nothing else: `Asia/Seoul`, `UTC`, `UTC+9`, `GMT-05:30`, `+0900`,
+/// `KST`.
 pub fn zone_of_text(text: &str) -> Option<LocalZone> {
     let text = text.trim_matches([' ', '"', '(', ')', '[', ']']);
     let lower = text.to_lowercase();
@@ -139,8 +142,8 @@ pub fn zone_of_text(text: &str) -> Option<LocalZone> {
     if text.contains('/') { text.parse().ok() } else { None }
 }
 
-/// The zone that the name of a column of times states in its brackets or as its last word: `timestamp (+0900)`,
-/// `Time [KST]`, `time_utc`.
+/// The zone that the name of a column of times states in its brackets or as its last word:
+/// `timestamp (+0900)`, `Time [KST]`, `time_utc`.
 pub fn zone_of_name(name: &str) -> Option<LocalZone> {
     let name = name.trim();
     let bracketed = [('(', ')'), ('[', ']')].into_iter().find_map(|(open, close)| {
@@ -215,8 +218,9 @@ fn offsets_in<Z: TimeZone>(zone: &Z, local: NaiveDateTime) -> LocalOffsets {
     }
 }
 
-/// Local times in the order of their rows, s since 1970 as if they were UTC, as UTC; and whether one of them
-/// lies in an hour that is repeated. There the order of the rows tells which of both it is.
+/// Local times in the order of their rows, s since 1970 as if they were UTC, as UTC; and whether
+/// one of them lies in an hour that is repeated. There the order of the rows tells which of both it
+/// is.
 pub fn in_utc(zone: LocalZone, local: &[f64]) -> (Vec<f64>, bool) {
     // the repeated hour may set the last time before the first
     let down = local.windows(2).filter(|two| two[1] < two[0]).count();
@@ -245,8 +249,8 @@ fn offset_at(zone: LocalZone, local_ns: i64) -> LocalOffsets {
     zone.offsets_at(local_ns.div_euclid(1_000_000_000) as f64)
 }
 
-/// Whether local times are so near each other that no clock of this zone is set twice among them, and it is not set
-/// once. The millions of rows of a recording need one look then.
+/// Whether local times are so near each other that no clock of this zone is set twice among them,
+/// and it is not set once. The millions of rows of a recording need one look then.
 fn is_of_one_offset(zone: LocalZone, local: &[i64]) -> bool {
     const WEEK_NS: i64 = 7 * 86_400 * 1_000_000_000;
     let (Some(least), Some(most)) = (local.iter().min(), local.iter().max()) else { return true };

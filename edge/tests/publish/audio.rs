@@ -1,6 +1,7 @@
-//! Audio interfaces (ALSA) under the real program, against a stand-in: ALSA's own `file` plugin above its
-//! `null` device, which hands out the samples of a file as fast as they are taken. No sound card is here, so
-//! overruns, silence and unplugging are played by a scripted device (`source/alsa/capture.rs`).
+//! Audio interfaces (ALSA) under the real program, against a stand-in: ALSA's own `file` plugin
+//! above its `null` device, which hands out the samples of a file as fast as they are taken. No
+//! sound card is here, so overruns, silence and unplugging are played by a scripted device
+//! (`source/alsa/capture.rs`).
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,8 @@ fn configure(folder: &Path, port: u16) -> PathBuf {
         let _infallible = write!(
             edge,
             "[[source]]\nname = \"{name}\"\nkind = \"alsa\"\nrate_hz = {RATE}.0\n\
-             sensitivity_mv_per_g = 100.0\n[source.alsa]\ndevice = \"{name}\"\nformat = \"{name}\"\n\
+             sensitivity_mv_per_g = 100.0\n[source.alsa]\ndevice = \"{name}\"\nformat = \
+             \"{name}\"\n\
              full_scale_v = 5.0\nsilence_s = 1.0\n[[source.channel]]\nequipment = \"{name}\"\n\
              bearing = \"DE\"\nbearing_type = \"6205\"\nrpm = 1797.0\n"
         );

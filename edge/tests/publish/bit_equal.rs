@@ -1,5 +1,5 @@
-//! Captures of the other kinds of sources: blocks with a header (`pdm.frames/1`), JSON over MQTT, files of a watched
-//! folder. What was measured comes back count for count.
+//! Captures of the other kinds of sources: blocks with a header (`pdm.frames/1`), JSON over MQTT,
+//! files of a watched folder. What was measured comes back count for count.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -87,8 +87,8 @@ fn wav(counts: &[i32]) -> Vec<u8> {
     file.into_inner()
 }
 
-/// Runs the edge on a source until its six windows are measured, asks for a capture, and holds its last samples against
-/// the counts. `scale`: what one count is in the file of the capture, m/s².
+/// Runs the edge on a source until its six windows are measured, asks for a capture, and holds its
+/// last samples against the counts. `scale`: what one count is in the file of the capture, m/s².
 async fn captured(
     folder: &Path,
     (source, channel): (&str, &str),

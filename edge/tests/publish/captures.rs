@@ -1,5 +1,5 @@
-//! Captured waveforms by the real program and the real pipeline: judged again as live, whole after kills,
-//! a full disk beside events that go on, read by SciPy and libsndfile.
+//! Captured waveforms by the real program and the real pipeline: judged again as live, whole after
+//! kills, a full disk beside events that go on, read by SciPy and libsndfile.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -222,7 +222,8 @@ pub(crate) fn http(port: u16, request: &str) -> Option<String> {
     (!answer.is_empty()).then_some(answer)
 }
 
-/// Killed twenty times while captures are written: what is listed is whole, nothing is left half written.
+/// Killed twenty times while captures are written: what is listed is whole, nothing is left half
+/// written.
 #[test]
 fn a_kill_leaves_no_capture_half_written() {
     let folder = tempfile::tempdir().expect("folder");
@@ -255,7 +256,8 @@ fn a_kill_leaves_no_capture_half_written() {
     assert_eq!(files.len(), 2 * kept.len(), "{files:?}");
 }
 
-/// A disk that becomes full: told in log, metric and health; every event is spooled, nothing half written.
+/// A disk that becomes full: told in log, metric and health; every event is spooled, nothing half
+/// written.
 #[test]
 fn a_full_disk_stops_captures_and_no_event() {
     let Some(disk) = SmallDisk::mount("a_full_disk_stops_captures", 4) else { return };

@@ -1,5 +1,5 @@
-//! `pdm-edge check` of live sources: every secret is looked at, and why nothing comes is told. R-EDGE-1,
-//! R-EDGE-11.
+//! `pdm-edge check` of live sources: every secret is looked at, and why nothing comes is told.
+//! R-EDGE-1, R-EDGE-11.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -93,8 +93,8 @@ fn nobody_at_an_address_silence_of_a_connection_and_an_absent_sender_are_told_ap
     assert_eq!(code, Some(69));
 }
 
-/// A sensor that sends more rarely than the usual wait is awaited where a person says so, and the sources
-/// are awaited together.
+/// A sensor that sends more rarely than the usual wait is awaited where a person says so, and the
+/// sources are awaited together.
 #[test]
 fn a_slow_sender_is_awaited_as_long_as_is_asked() {
     let folder = tempfile::tempdir().expect("folder");
@@ -118,7 +118,8 @@ fn a_slow_sender_is_awaited_as_long_as_is_asked() {
     sender.join().expect("sent");
 }
 
-/// A pointer that does not fit: the reason is told, with the code of a source whose content is wrong.
+/// A pointer that does not fit: the reason is told, with the code of a source whose content is
+/// wrong.
 #[test]
 fn messages_that_come_and_are_refused_are_told_with_the_reason() {
     let test = "messages_that_come_and_are_refused_are_told_with_the_reason";

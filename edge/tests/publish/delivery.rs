@@ -198,8 +198,8 @@ async fn an_event_too_large_for_the_broker_does_not_stop_the_others() {
     running.close().await;
 }
 
-/// R-EDGE-10: a broker whose access rules refuse the states of bearings made all sending pause, up to five minutes at a
-/// time.
+/// R-EDGE-10: a broker whose access rules refuse the states of bearings made all sending pause, up
+/// to five minutes at a time.
 #[tokio::test(flavor = "multi_thread")]
 async fn events_go_on_where_the_broker_refuses_the_states_of_bearings() {
     let name = "events_go_on_where_the_broker_refuses_the_states";
@@ -207,7 +207,8 @@ async fn events_go_on_where_the_broker_refuses_the_states_of_bearings() {
     let rules = folder.path().join("acl");
     std::fs::write(
         &rules,
-        "topic read pdm/v1/#\ntopic write pdm/v1/+/+/+/event\ntopic write pdm/v1/+/gateway/+/status\n\
+        "topic read pdm/v1/#\ntopic write pdm/v1/+/+/+/event\ntopic write \
+         pdm/v1/+/gateway/+/status\n\
          topic write pdm/v1/+/gateway/+/receipt\n",
     )
     .expect("rules");
@@ -234,7 +235,8 @@ async fn events_go_on_where_the_broker_refuses_the_states_of_bearings() {
     }
 }
 
-/// R-EDGE-10: an agent that follows a count which another client has named hears the gateway's own again.
+/// R-EDGE-10: an agent that follows a count which another client has named hears the gateway's own
+/// again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receipt_of_another_count_is_answered_by_the_gateways_status() {
     let name = "a_receipt_of_another_count_is_answered";
@@ -303,8 +305,9 @@ async fn live_first_sends_the_present_before_a_throttled_backlog() {
     running.crash().await;
 }
 
-/// Issue 33, point 9: an agent whose database is a restored backup asks for what the gateway deleted by the
-/// receipts of the one before. The status says so, and no event goes without its spectra because of it.
+/// Issue 33, point 9: an agent whose database is a restored backup asks for what the gateway
+/// deleted by the receipts of the one before. The status says so, and no event goes without its
+/// spectra because of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_that_the_spool_has_no_more_are_named_in_the_status() {
     let test = "numbers_that_the_spool_has_no_more_are_named_in_the_status";

@@ -1,4 +1,5 @@
-//! Demands for captured waveforms, by command, over HTTP and over the broker: taken, refused with the reason, counted.
+//! Demands for captured waveforms, by command, over HTTP and over the broker: taken, refused with
+//! the reason, counted.
 
 use std::process::Command;
 use std::time::Duration;
@@ -83,7 +84,8 @@ fn a_demand_over_the_broker_is_taken_and_a_retained_one_is_not() {
     let first = until("the capture", 20, || whole(&captures).into_iter().next());
     let asked_at = first.document.triggers[0].asked_at.map(|at| at.to_string());
     assert_eq!(asked_at.as_deref(), Some("2026-11-21T05:10:11.000Z"), "a late demand has its age");
-    // a retained one is refused while the gateway is connected as well, and clears nothing of before
+    // a retained one is refused while the gateway is connected as well, and clears nothing of
+    // before
     demand("P-101/DE", good, &["-r"]);
     until("the retained demand to be refused again", 20, || {
         counted("refused").filter(|n| *n >= 4.0)

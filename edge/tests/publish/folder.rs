@@ -1,8 +1,8 @@
-//! A watched folder under the real program, which is killed again and again while files come, change
-//! their names and places, go and are put back: each file has one event.
+//! A watched folder under the real program, which is killed again and again while files come,
+//! change their names and places, go and are put back: each file has one event.
 //!
-//! A file is known by the time in its name, which its event carries, and by the level of its signal.
-//! One course is drawn from a seed; `tests/run folder` is the long form.
+//! A file is known by the time in its name, which its event carries, and by the level of its
+//! signal. One course is drawn from a seed; `tests/run folder` is the long form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,8 +22,8 @@ use crate::stage::GATEWAY;
 /// Samples of a file.
 const SAMPLES: u32 = 2048;
 
-/// Files that wait to be measured before the writer waits: a kill then meets a queue, and the course
-/// goes on.
+/// Files that wait to be measured before the writer waits: a kill then meets a queue, and the
+/// course goes on.
 const MOST_WAITING: usize = 120;
 
 /// Longest wait for the files that are left, s.
@@ -332,8 +332,8 @@ impl Writer {
         let counts: Vec<String> =
             self.counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
         format!(
-            "{}; {} measured once, 0 twice, 0 of those that stayed were missed; {unseen} went before \
-             their event had come, of which {} are measured",
+            "{}; {} measured once, 0 twice, 0 of those that stayed were missed; {unseen} went \
+             before their event had come, of which {} are measured",
             counts.join(", "),
             self.seen.len(),
             unseen - (self.entries.len() - self.seen.len())

@@ -72,8 +72,9 @@ fn some_large(count: usize) -> Batch {
     batch
 }
 
-/// R-EDGE-10: a broker whose limit nobody announced refuses a publication with reason 149, which ends the
-/// connection. The gateway learns the limit, sends without spectra, and everything else flows.
+/// R-EDGE-10: a broker whose limit nobody announced refuses a publication with reason 149, which
+/// ends the connection. The gateway learns the limit, sends without spectra, and everything else
+/// flows.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limit_that_the_broker_does_not_tell_is_learnt_and_stops_nothing() {
     let name = "a_limit_that_the_broker_does_not_tell_is_learnt_and_stops_nothing";

@@ -7,6 +7,11 @@ use std::time::Duration;
 
 use rand::RngExt as _;
 
+/// Pauses before the second, third and fourth attempt of a request to a server, unless the server
+/// names its own: 1, 2 and 4 s, as the tool document says (`retry`).
+pub const REQUEST_PAUSES: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+
 /// Doublings beyond which a pause no longer grows: 2^20 times the shortest is above every longest
 /// pause in use, and the factor still fits a `u32`.
 const MOST_DOUBLINGS: u32 = 20;

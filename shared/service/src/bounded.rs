@@ -1,12 +1,12 @@
 //! The head of an answer whose length its sender decides: a web hook's error page, an embedding
 //! endpoint's answer.
 //!
-//! A server that never ends its answer must not fill the memory of this program, so the caller hands
-//! over one chunk after the other and stops when the head is full. The caller's own time-out ends an
-//! answer that comes too slowly.
+//! A server that never ends its answer must not fill the memory of this program, so the caller
+//! hands over one chunk after the other and stops when the head is full. The caller's own time-out
+//! ends an answer that comes too slowly.
 
-/// Most bytes of an error page that are read. Chosen: far more than the 200 characters that are told
-/// of it, and so little that a hundred of them at once do not matter.
+/// Most bytes of an error page that are read. Chosen: far more than the 200 characters that are
+/// told of it, and so little that a hundred of them at once do not matter.
 pub const ERROR_BYTES: usize = 64 * 1024;
 
 /// The first bytes of an answer.
@@ -23,7 +23,8 @@ impl Head {
         Self { bytes: Vec::new(), most, is_cut: false }
     }
 
-    /// Takes a chunk; false once the answer is longer than the head, and the caller reads no further.
+    /// Takes a chunk; false once the answer is longer than the head, and the caller reads no
+    /// further.
     #[must_use]
     pub fn take(&mut self, chunk: &[u8]) -> bool {
         let room = self.most - self.bytes.len();

@@ -30,8 +30,8 @@ use serde::Deserialize;
 use crate::config::ConfigError;
 use crate::secret::SecretSource;
 
-/// Stands for the client id of a connection in the names of its certificate and key, and in a user's name, in
-/// the agent's configuration: its connections may each need their own.
+/// Stands for the client id of a connection in the names of its certificate and key, and in a
+/// user's name, in the agent's configuration: its connections may each need their own.
 pub const CLIENT_ID: &str = "{client_id}";
 
 /// Host and port of a broker.
@@ -213,7 +213,8 @@ impl TlsFiles {
         }
     }
 
-    /// The files of one connection: `{client_id}` in the names of certificate and key is its client id.
+    /// The files of one connection: `{client_id}` in the names of certificate and key is its client
+    /// id.
     #[must_use]
     pub fn of_client(&self, client_id: &str) -> Self {
         let named = |path: &PathBuf| {

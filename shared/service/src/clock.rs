@@ -24,7 +24,8 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// Takes the clock of a server that several machines share. Most clocks go on by themselves.
     fn follow(&self, _server: Timestamp) {}
 
-    /// By how much a server's clock that is followed is ahead of the machine's, s; none where both agree.
+    /// By how much a server's clock that is followed is ahead of the machine's, s; none where both
+    /// agree.
     fn apart_s(&self) -> Option<f64> {
         None
     }
@@ -44,8 +45,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// The machine's clock, or that of a server where both are a minute apart: replicas whose clocks differ would find each
-/// other's due times passed or far away.
+/// The machine's clock, or that of a server where both are a minute apart: replicas whose clocks
+/// differ would find each other's due times passed or far away.
 #[derive(Debug)]
 pub struct FollowingClock {
     inner: SharedClock,

@@ -1,9 +1,10 @@
-//! A child process that works on foreign input in the place of this program: a document to be parsed, a
-//! program of a language model to be run.
+//! A child process that works on foreign input in the place of this program: a document to be
+//! parsed, a program of a language model to be run.
 //!
-//! The parent starts it with nothing of its own environment, where secrets may be, and in no folder of its
-//! own; the child limits itself before it reads anything
-//! ([`confine`](crate::process_limits::confine)). Whatever the input does, it does to the child alone.
+//! The parent starts it with nothing of its own environment, where secrets may be, and in no folder
+//! of its own; the child limits itself before it reads anything
+//! ([`confine`](crate::process_limits::confine)). Whatever the input does, it does to the child
+//! alone.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;

@@ -68,14 +68,14 @@ fn told(error: &anyhow::Error) -> String {
     error_chain(&**error)
 }
 
-/// The exit code of an input that cannot be read: a folder where a file is wanted has the wrong form, everything
-/// else is not there.
+/// The exit code of an input that cannot be read: a folder where a file is wanted has the wrong
+/// form, everything else is not there.
 pub fn exit_of_input(error: &std::io::Error) -> Exit {
     if error.kind() == std::io::ErrorKind::IsADirectory { Exit::BadInput } else { Exit::NoInput }
 }
 
-/// The exit code of an error: that of the [`Failure`] in its chain; [`Exit::Io`] of a failed read or write, such
-/// as output to a full disk; else [`Exit::Software`].
+/// The exit code of an error: that of the [`Failure`] in its chain; [`Exit::Io`] of a failed read
+/// or write, such as output to a full disk; else [`Exit::Software`].
 pub fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.exit;

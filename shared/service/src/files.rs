@@ -57,8 +57,8 @@ pub fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// [`read_regular`] for a file of `folder`, whose content may be quoted in messages: a link that leads out of
-/// the folder is not followed.
+/// [`read_regular`] for a file of `folder`, whose content may be quoted in messages: a link that
+/// leads out of the folder is not followed.
 ///
 /// # Errors
 /// The errors of [`read_regular`], or `InvalidInput` for such a link.
@@ -85,8 +85,8 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// [`make_private`] for a database of SQLite, with its missing folders and the files that SQLite keeps
-/// beside it. A file of another owner keeps its mode, and a warning is logged.
+/// [`make_private`] for a database of SQLite, with its missing folders and the files that SQLite
+/// keeps beside it. A file of another owner keeps its mode, and a warning is logged.
 ///
 /// # Errors
 /// The operating system's error.
@@ -130,7 +130,8 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
-/// The nearest folder above `path` that is there, where `program` can write a file; its probe is removed again.
+/// The nearest folder above `path` that is there, where `program` can write a file; its probe is
+/// removed again.
 ///
 /// # Errors
 /// That folder, and the operating system's error.
@@ -162,8 +163,8 @@ pub enum NameLeads {
     ToAnother,
 }
 
-/// Watches the name of a file that stays open: a program that writes to a file whose name was moved or
-/// removed gets no error, and nobody finds what it wrote.
+/// Watches the name of a file that stays open: a program that writes to a file whose name was moved
+/// or removed gets no error, and nobody finds what it wrote.
 #[derive(Debug)]
 pub struct WatchedName {
     path: PathBuf,
@@ -171,9 +172,9 @@ pub struct WatchedName {
 }
 
 impl WatchedName {
-    /// Watches the name of the file that `path` leads to now. The handle neither reads nor writes, so
-    /// closing it releases no lock that SQLite holds on the file, as closing another handle would
-    /// (<https://www.sqlite.org/howtocorrupt.html>, "Posix advisory locks").
+    /// Watches the name of the file that `path` leads to now. The handle neither reads nor writes,
+    /// so closing it releases no lock that SQLite holds on the file, as closing another handle
+    /// would (<https://www.sqlite.org/howtocorrupt.html>, "Posix advisory locks").
     ///
     /// # Errors
     /// The operating system's error.

@@ -20,6 +20,7 @@ pub mod places;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod process_limits;
+pub mod resting;
 pub mod secret;
 pub mod shutdown;
 pub mod telemetry;

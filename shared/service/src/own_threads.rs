@@ -1,5 +1,6 @@
-//! Threads of its own for work that outsiders can ask for without end, such as the answers of a server: however much
-//! is asked for, the threads of the remaining program are free, and the system shares the processor between both.
+//! Threads of its own for work that outsiders can ask for without end, such as the answers of a
+//! server: however much is asked for, the threads of the remaining program are free, and the system
+//! shares the processor between both.
 
 use std::future::Future;
 use std::io;
@@ -11,7 +12,8 @@ pub fn half_of_processors() -> usize {
     std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2))
 }
 
-/// The threads, which end with the work. A runtime that is dropped where another one runs would wait for its tasks.
+/// The threads, which end with the work. A runtime that is dropped where another one runs would
+/// wait for its tasks.
 struct Threads(Option<Runtime>);
 
 impl Drop for Threads {
@@ -22,8 +24,8 @@ impl Drop for Threads {
     }
 }
 
-/// Runs `work`, and what it spawns, on `threads` threads of their own that are called `name`; returns when `work` ends,
-/// and ends it when it is dropped.
+/// Runs `work`, and what it spawns, on `threads` threads of their own that are called `name`;
+/// returns when `work` ends, and ends it when it is dropped.
 ///
 /// # Errors
 /// If the threads cannot be started, or the work ended by a panic.

@@ -1,14 +1,15 @@
 //! The places of a server's connections, and which connection loses its own when all are taken.
 //!
-//! A connection is *admitted* once its caller has said something that the server accepts; before, it
-//! waits. When every place is taken, a new connection takes the place of the longest waiting one of
-//! the caller with the most connections. So a thousand connections that say nothing cost each other
-//! their places, and a caller that speaks at once is served at once.
+//! A connection is *admitted* once its caller has said something that the server accepts; before,
+//! it waits. When every place is taken, a new connection takes the place of the longest waiting one
+//! of the caller with the most connections. So a thousand connections that say nothing cost each
+//! other their places, and a caller that speaks at once is served at once.
 //!
-//! One caller is answered in half of the places at most, and all together leave some free: who holds
-//! many requests open (streams, slow answers) takes no place from another caller or from a monitor. The last
-//! of those that are left are for callers who hold none, so that a few callers cannot shut out the rest. A
-//! request whose body is awaited holds no place: it waits as a connection that has said nothing.
+//! One caller is answered in half of the places at most, and all together leave some free: who
+//! holds many requests open (streams, slow answers) takes no place from another caller or from a
+//! monitor. The last of those that are left are for callers who hold none, so that a few callers
+//! cannot shut out the rest. A request whose body is awaited holds no place: it waits as a
+//! connection that has said nothing.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +21,14 @@ use tokio_util::sync::CancellationToken;
 /// All places of a server, in the order in which they were taken.
 #[derive(Debug)]
 pub struct Places {
-    taken: Mutex<Vec<Place>>,
+    taken: Mutex<Vec<ConnectionPlace>>,
     most: usize,
     freed: Notify,
 }
 
 /// The place of one connection; clones are the same place.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ConnectionPlace {
     places: Arc<Places>,
     peer: IpAddr,
     caller: Arc<Mutex<Option<String>>>,
@@ -63,7 +64,7 @@ impl Places {
 
     /// A place for a connection of `peer`. If all are taken, a waiting connection loses its own; if
     /// all are being answered, waits until one is done.
-    pub async fn take(places: &Arc<Self>, peer: IpAddr) -> Place {
+    pub async fn take(places: &Arc<Self>, peer: IpAddr) -> ConnectionPlace {
         loop {
             // registered before the look, so that no place that is freed in between is missed
             let freed = places.freed.notified();
@@ -74,13 +75,13 @@ impl Places {
         }
     }
 
-    fn try_take(places: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    fn try_take(places: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPlace> {
         let mut taken = places.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.len() >= places.most {
             let at = loser(&taken)?;
             taken.remove(at).taken_away.cancel();
         }
-        let place = Place {
+        let place = ConnectionPlace {
             places: Arc::clone(places),
             peer,
             caller: Arc::default(),
@@ -94,14 +95,14 @@ impl Places {
 
 /// The longest waiting connection of the caller with the most connections; `None` if every
 /// connection is being answered.
-fn loser(taken: &[Place]) -> Option<usize> {
+fn loser(taken: &[ConnectionPlace]) -> Option<usize> {
     let of = |peer: IpAddr| taken.iter().filter(|place| place.peer == peer).count();
     let waiting = taken.iter().enumerate().filter(|(_, place)| !place.is_admitted());
     // of equal counts `max_by_key` would take the last; reversed it takes the longest waiting
     waiting.rev().max_by_key(|(_, place)| of(place.peer)).map(|(at, _)| at)
 }
 
-impl Place {
+impl ConnectionPlace {
     /// A request of the connection passed the guard.
     pub fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
@@ -129,8 +130,8 @@ impl Place {
         Ok(())
     }
 
-    /// The rest of a request's body is awaited, if the request passed the guard: until it is there, the
-    /// connection waits as one that has said nothing. True if it waits now and did not before.
+    /// The rest of a request's body is awaited, if the request passed the guard: until it is there,
+    /// the connection waits as one that has said nothing. True if it waits now and did not before.
     pub fn awaits(&self) -> bool {
         let waits = self.is_admitted.swap(false, Ordering::Relaxed);
         if waits {
@@ -142,7 +143,8 @@ impl Place {
     /// The body of a request that passed the guard is there.
     ///
     /// # Errors
-    /// [`Full`] if the caller, or all callers together, have as many places as they may have by now.
+    /// [`Full`] if the caller, or all callers together, have as many places as they may have by
+    /// now.
     pub fn goes_on(&self) -> Result<(), Full> {
         let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(caller) = caller {
@@ -209,7 +211,8 @@ mod tests {
         }
     }
 
-    /// Issue 34, M1 and M2: a viewer's slow bodies, or open streams, took all places and health with them.
+    /// Issue 34, M1 and M2: a viewer's slow bodies, or open streams, took all places and health
+    /// with them.
     #[tokio::test]
     async fn a_caller_has_its_share_and_all_together_leave_some_free() {
         let places = Arc::new(Places::new(32));
@@ -229,7 +232,8 @@ mod tests {
         Places::take(&places, peer).await;
     }
 
-    /// R-UI-1: two viewers held every place that there is for callers, and an administrator got none.
+    /// R-UI-1: two viewers held every place that there is for callers, and an administrator got
+    /// none.
     #[tokio::test]
     async fn two_callers_leave_places_for_those_who_hold_none() {
         let places = Arc::new(Places::new(256));

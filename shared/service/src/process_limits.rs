@@ -2,9 +2,9 @@
 //!
 //! A program that parses a foreign file does so in a child process. [`confine`] is the first thing
 //! that the child does, so that a hostile file can cost it no more than these limits: an overflow
-//! of the stack, a huge allocation or an endless loop ends the child alone. A hostile file that takes the
-//! child over finds no network, no file, no new process and no other process to talk to: those system calls
-//! are refused ([`calls`]).
+//! of the stack, a huge allocation or an endless loop ends the child alone. A hostile file that
+//! takes the child over finds no network, no file, no new process and no other process to talk to:
+//! those system calls are refused ([`calls`]).
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -1,6 +1,6 @@
 //! Secrets are read from a file or the environment, never from the configuration itself, and are
-//! never logged. [`LiveSecret`] reads its source again each time it is used, so that a rotated secret needs
-//! no restart.
+//! never logged. [`LiveSecret`] reads its source again each time it is used, so that a rotated
+//! secret needs no restart.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -46,7 +46,8 @@ impl fmt::Debug for Secret {
 /// Source of a secret: `{ file = "/run/secrets/mqtt" }` or `{ env = "PDM_MQTT_PASSWORD" }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
-    /// A file. A byte order mark and the line ends around the secret are not part of it; its blanks are.
+    /// A file. A byte order mark and the line ends around the secret are not part of it; its blanks
+    /// are.
     File(PathBuf),
     /// An environment variable.
     Env(String),
@@ -153,7 +154,8 @@ pub enum SecretError {
 }
 
 impl SecretError {
-    /// Whether the secret may be there in a moment: a volume is being mounted, a file is being replaced.
+    /// Whether the secret may be there in a moment: a volume is being mounted, a file is being
+    /// replaced.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::File { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
@@ -205,8 +207,8 @@ impl SecretSource {
     }
 }
 
-/// The secret of a text. A line break in a header or a login would be refused later with the secret in
-/// the message, so it is refused here without.
+/// The secret of a text. A line break in a header or a login would be refused later with the secret
+/// in the message, so it is refused here without.
 fn one_line(text: &str, place: impl Fn() -> String) -> Result<Secret, SecretError> {
     let text = bare(text);
     if text.trim().is_empty() {
@@ -221,8 +223,8 @@ fn one_line(text: &str, place: impl Fn() -> String) -> Result<Secret, SecretErro
     Ok(Secret(text.to_owned()))
 }
 
-/// A text without the byte order mark and the empty lines that editors and shells put around it. The blanks of
-/// the line itself stay: they may belong to the secret.
+/// A text without the byte order mark and the empty lines that editors and shells put around it.
+/// The blanks of the line itself stay: they may belong to the secret.
 fn bare(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let is_empty = |line: &&str| line.trim().is_empty();
@@ -232,15 +234,16 @@ fn bare(text: &str) -> &str {
     text.get(before..text.len().saturating_sub(after)).unwrap_or_default()
 }
 
-/// Says once for each place that its secret begins or ends with a blank: it is used with it, and where a login
-/// is refused nobody would see why.
+/// Says once for each place that its secret begins or ends with a blank: it is used with it, and
+/// where a login is refused nobody would see why.
 fn say_blank(place: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if said.insert(place.clone()) {
         tracing::warn!(
             place,
-            "this secret begins or ends with a blank, which is taken as a part of it; remove it if it is none"
+            "this secret begins or ends with a blank, which is taken as a part of it; remove it if \
+             it is none"
         );
     }
 }

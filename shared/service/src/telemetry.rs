@@ -55,12 +55,14 @@ pub fn start_with(format: LogFormat, default_filter: &str, more: Option<MoreTele
     let _kept =
         tracing_subscriber::registry().with(more).with(lines.with_filter(targets)).try_init();
     if let Some(Err(error)) = filter {
-        tracing::warn!(value = asked, %error, default_filter, "PDM_LOG is not understood, expected levels such as info,pdm_edge=debug");
+        tracing::warn!(value = asked, %error, default_filter, "PDM_LOG is not understood, expected \
+            levels such as info,pdm_edge=debug");
     }
 }
 
-/// Before the configured filter, which may name the same target with another level: the MCP library warns
-/// of every request that its caller has cancelled, as each judgement does that is done before a tool is.
+/// Before the configured filter, which may name the same target with another level: the MCP library
+/// warns of every request that its caller has cancelled, as each judgement does that is done before
+/// a tool is.
 const QUIET: &str = "rmcp=error";
 
 /// The parsed filter of the configuration; an invalid one becomes `info`.

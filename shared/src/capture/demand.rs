@@ -1,4 +1,5 @@
-//! The request for a capture (`pdm.capture_demand/1`), and the gateway's answer to it in its status.
+//! The request for a capture (`pdm.capture_demand/1`), and the gateway's answer to it in its
+//! status.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,8 +45,8 @@ pub struct CaptureAnswer {
 /// Why a gateway does not take a demand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CaptureRefusal {
-    /// In one word: `used` (the captures of the hour), `disk`, `busy`, `late`, `retained`, `form`; further ones
-    /// may follow.
+    /// In one word: `used` (the captures of the hour), `disk`, `busy`, `late`, `retained`, `form`;
+    /// further ones may follow.
     #[schemars(length(max = MAX_WORD), regex(pattern = LINE_PATTERN))]
     pub cause: String,
     /// In words.

@@ -9,8 +9,8 @@ use crate::risk::RiskLevel;
 use crate::text::Text;
 use crate::time::Timestamp;
 
-/// The opinion of a language model. It is made by the program out of what the model named: figures in
-/// its texts stand in the event, and its risk never lowers what staff is told.
+/// The opinion of a language model. It is made by the program out of what the model named: figures
+/// in its texts stand in the event, and its risk never lowers what staff is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SecondOpinion {
     /// Name of the model.

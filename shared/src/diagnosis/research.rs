@@ -35,8 +35,8 @@ pub struct ComparedCase {
     pub signs: Vec<Sign>,
     /// The place of this case on the course of that one: hours before its end.
     pub hours_before_end: Option<f64>,
-    /// How long that case took for the stage of this one, or for the one before, h: the time that is
-    /// told beside this bearing's own.
+    /// How long that case took for the stage of this one, or for the one before, h: the time that
+    /// is told beside this bearing's own.
     pub stage_took_h: Option<f64>,
     /// The passage of that place, in the document's own words.
     pub passage: Option<String>,

@@ -16,8 +16,8 @@ pub struct Change {
     pub since: Timestamp,
     /// The event's bearing: its levels after the change over those of before, the median of them.
     pub level_ratio: f64,
-    /// The other bearings concerned: those that changed with this one, or the neighbour whose levels
-    /// this channel has now.
+    /// The other bearings concerned: those that changed with this one, or the neighbour whose
+    /// levels this channel has now.
     #[serde(default)]
     #[schemars(length(max = MAX_CHANGED))]
     pub bearings: Vec<BearingId>,

@@ -113,8 +113,8 @@ impl Event {
         self.spectra.as_ref().map_or(Ok(()), Spectra::check)
     }
 
-    /// Checks that every text is one line of its length, every list of its length, and that features
-    /// are figures of the event.
+    /// Checks that every text is one line of its length, every list of its length, and that
+    /// features are figures of the event.
     fn check_texts(&self) -> Result<(), EventError> {
         line("operating.state", Some(&self.operating.state))?;
         let flags = self.signal_quality.flags.len();
@@ -272,8 +272,8 @@ mod tests {
         assert_eq!(text, "frequency_domain.confidence is 1.5, allowed is 0 to 1");
     }
 
-    /// A text that a person is shown can be no line of its own, and no event larger than its readers
-    /// expect.
+    /// A text that a person is shown can be no line of its own, and no event larger than its
+    /// readers expect.
     #[test]
     fn a_text_or_list_beyond_its_bound_is_refused_with_its_path() {
         let refused = |change: fn(&mut Event)| {

@@ -1,12 +1,13 @@
-//! The features of a window: the figures of an event that a trend may follow and an anomaly may rest on.
+//! The features of a window: the figures of an event that a trend may follow and an anomaly may
+//! rest on.
 //!
-//! The edge judges a bearing by them, the agent reads what an anomaly rests on, and documents, pages
-//! and messages name them. [`Feature`] is the one place that knows a feature's key, kind, unit and
-//! names. Every match on it names all variants, so a new feature is a list of compile errors and not a
-//! figure that somebody forgot.
+//! The edge judges a bearing by them, the agent reads what an anomaly rests on, and documents,
+//! pages and messages name them. [`Feature`] is the one place that knows a feature's key, kind,
+//! unit and names. Every match on it names all variants, so a new feature is a list of compile
+//! errors and not a figure that somebody forgot.
 //!
-//! Invariants: a key that [`Feature::of_key`] knows is the key of a figure that an event may hold, and
-//! [`Feature::key`] gives its short form; any other text is [`Feature::Other`].
+//! Invariants: a key that [`Feature::of_key`] knows is the key of a figure that an event may hold,
+//! and [`Feature::key`] gives its short form; any other text is [`Feature::Other`].
 
 use std::borrow::Cow;
 
@@ -300,8 +301,8 @@ impl<'de> Deserialize<'de> for Feature {
     }
 }
 
-/// Checks the key of a figure in an event, such as `envelope_rms_g` or `bpfo.snr_db`; an empty one says
-/// that no feature leads.
+/// Checks the key of a figure in an event, such as `envelope_rms_g` or `bpfo.snr_db`; an empty one
+/// says that no feature leads.
 ///
 /// # Errors
 /// [`BoundError::Unknown`] if no event has such a figure.

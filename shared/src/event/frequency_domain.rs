@@ -1,4 +1,5 @@
-//! The finding at the defect frequencies: the line of each element, the named fault, damage without a name.
+//! The finding at the defect frequencies: the line of each element, the named fault, damage without
+//! a name.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,21 +34,22 @@ pub struct FrequencyDomain {
     /// A second fault whose own lines stand beside those of the named one; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_fault: Option<SecondFault>,
-    /// By how much the comb of the cage has grown since the baseline, dB, where the name rests on that alone: a
-    /// rolling element passes the load zone once a turn of the cage, and a damaged cage would show the same.
-    /// Absent elsewhere.
+    /// By how much the comb of the cage has grown since the baseline, dB, where the name rests on
+    /// that alone: a rolling element passes the load zone once a turn of the cage, and a damaged
+    /// cage would show the same. Absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_comb_db: Option<f64>,
-    /// The catalogue's entry whose defect orders are only estimated from the boundary dimensions, where the
-    /// verdict rests on such a one. Absent elsewhere.
+    /// The catalogue's entry whose defect orders are only estimated from the boundary dimensions,
+    /// where the verdict rests on such a one. Absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bearing_estimate: Option<BearingEstimate>,
-    /// Damage that is seen while its part is open: the lines stand higher than those of sound bearings, but
-    /// not plainly enough of one element. Absent where an element is named and where no damage is seen.
+    /// Damage that is seen while its part is open: the lines stand higher than those of sound
+    /// bearings, but not plainly enough of one element. Absent where an element is named and where
+    /// no damage is seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damaged: Option<OpenDamage>,
-    /// Elements whose lines stood already while the baseline was learnt: no news of this bearing. Absent
-    /// without such lines, and where nothing of the time of the baseline is known.
+    /// Elements whose lines stood already while the baseline was learnt: no news of this bearing.
+    /// Absent without such lines, and where nothing of the time of the baseline is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     pub since_commissioning: Vec<StoodLine>,

@@ -7,8 +7,8 @@ use super::EventError;
 use super::check::{bounded, line, not_negative};
 use crate::bounds::{self, MAX_LINE, MAX_WORD, in_one_line};
 
-/// How the samples of a window were read. Present where the source is a file, which has many possible
-/// readings; absent in events of streams and devices, whose form is configured.
+/// How the samples of a window were read. Present where the source is a file, which has many
+/// possible readings; absent in events of streams and devices, whose form is configured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InputDescription {
     /// Format of the file, as a person calls it.
@@ -25,8 +25,8 @@ pub struct InputDescription {
     pub unit_source: StatementSource,
     /// Where the sampling rate comes from.
     pub rate_source: StatementSource,
-    /// Standard deviation of the time from sample to sample over its mean, by the time column; absent
-    /// without a time column, and where its digits are too few to tell.
+    /// Standard deviation of the time from sample to sample over its mean, by the time column;
+    /// absent without a time column, and where its digits are too few to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_ratio: Option<f64>,
     /// Values of the file that are missing.

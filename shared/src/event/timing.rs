@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// A change of the gateway's clock, or of the time from window to window: told once, in the event of the
-/// window it was found with.
+/// A change of the gateway's clock, or of the time from window to window: told once, in the event
+/// of the window it was found with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
     /// By how much the gateway's clock was moved against the time that really passed, s: above 0

@@ -102,7 +102,8 @@ fn agent_configuration(broker: u16) -> String {
 
 fn edge_configuration(broker: u16) -> String {
     format!(
-        "gateway_id = \"{GATEWAY}\"\nsite = \"{SITE}\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
+        "gateway_id = \"{GATEWAY}\"\nsite = \"{SITE}\"\n[broker]\naddresses = \
+         [\"127.0.0.1:{broker}\"]\n\
          [spool]\npath = \"spool.db\"\nmax_bytes = {}\n{}",
         outage::MAX_BYTES,
         sampler(CHANNELS, RATE_HZ)

@@ -1,5 +1,6 @@
-//! A stand-in for an OpenAI-compatible server: it answers as scripted, and holds every request to the
-//! published form of `POST /chat/completions` ([`shape`]). It is no model: it understands nothing.
+//! A stand-in for an OpenAI-compatible server: it answers as scripted, and holds every request to
+//! the published form of `POST /chat/completions` ([`shape`]). It is no model: it understands
+//! nothing.
 
 mod shape;
 

@@ -1,5 +1,5 @@
-//! Series of a measuring station whose truth is known: hours of a pollutant, sound or with one planted
-//! fault. The generator knows nothing of any code that judges series.
+//! Series of a measuring station whose truth is known: hours of a pollutant, sound or with one
+//! planted fault. The generator knows nothing of any code that judges series.
 //!
 //! A series is a base level with a daily cycle, weather that takes days, and noise whose neighbours
 //! resemble each other (first-order autoregressive), rounded to the resolution of an analyser. A

@@ -105,8 +105,8 @@ impl Postgres {
         }
     }
 
-    /// Stops all processes of the cluster with SIGSTOP until [`Self::thaw`]: connections stay open and
-    /// nothing is answered.
+    /// Stops all processes of the cluster with SIGSTOP until [`Self::thaw`]: connections stay open
+    /// and nothing is answered.
     pub fn freeze(&self) {
         if let Some(child) = &self.child {
             // first, so that the server starts no process while the others are stopped
@@ -148,8 +148,8 @@ impl Postgres {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Restarts the cluster as a standby without a primary: it answers questions and takes no row until
-    /// `pg_promote()`.
+    /// Restarts the cluster as a standby without a primary: it answers questions and takes no row
+    /// until `pg_promote()`.
     ///
     /// # Panics
     /// If the cluster does not start.

@@ -42,8 +42,9 @@ impl PythonPackage<'_> {
     }
 }
 
-/// Holds the folder's installations until it is dropped, because two tests, of one program or of two that run side
-/// by side, would overwrite each other's files. `None` if the file system knows no locks.
+/// Holds the folder's installations until it is dropped, because two tests, of one program or of
+/// two that run side by side, would overwrite each other's files. `None` if the file system knows
+/// no locks.
 fn one_installs(folder: &str) -> Option<File> {
     std::fs::create_dir_all(folder).ok()?;
     let lock = File::create(Path::new(folder).join("python-installs.lock")).ok()?;

@@ -63,7 +63,8 @@ impl QdrantStandIn {
         self.order(&format!("keys {full} {read_only}"));
     }
 
-    /// Loses the payload index of a field in every collection, as one that was stopped while it was made.
+    /// Loses the payload index of a field in every collection, as one that was stopped while it was
+    /// made.
     pub fn lose_index(&mut self, field: &str) {
         self.order(&format!("lose index {field}"));
     }

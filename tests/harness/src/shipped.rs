@@ -1,4 +1,5 @@
-//! The shipped configuration of Mosquitto in a real broker, with certificates of the shipped script.
+//! The shipped configuration of Mosquitto in a real broker, with certificates of the shipped
+//! script.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,10 +8,10 @@ use crate::mosquitto::Mosquitto;
 use crate::needs::program;
 use crate::process::free_port;
 
-/// Starts Mosquitto with the configuration in `deploy/mosquitto`, except for its port and the paths of
-/// its files, which stand in `folder`: the certificate of each of `clients` as NAME.crt and NAME.key,
-/// the authority as ca.crt. `rules` are added to the shipped access rules. None, and noted, if
-/// Mosquitto or openssl is not installed.
+/// Starts Mosquitto with the configuration in `deploy/mosquitto`, except for its port and the paths
+/// of its files, which stand in `folder`: the certificate of each of `clients` as NAME.crt and
+/// NAME.key, the authority as ca.crt. `rules` are added to the shipped access rules. None, and
+/// noted, if Mosquitto or openssl is not installed.
 ///
 /// # Panics
 /// If the script or the broker fails, or the shipped files are other than expected.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How many times as long a test waits as it would on an idle machine: tests of several programs run side
-/// by side, and a limit only ends what would wait for ever.
+/// How many times as long a test waits as it would on an idle machine: tests of several programs
+/// run side by side, and a limit only ends what would wait for ever.
 pub const PATIENCE: u32 = 4;
 
 /// Calls `condition` until it returns a value.

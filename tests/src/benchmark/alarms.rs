@@ -1,9 +1,10 @@
 //! The alarms' constants, chosen on all runs but the one that they are judged on.
 //!
-//! A small grid around the shipped constants: from which multiple of its baseline a level counts, how
-//! many windows of how many must lie beyond, and how long an alarm outlasts its evidence. Every run is
-//! judged once by every choice, so the choice of a fold is a sum over the other runs. The shipped
-//! constants are then judged on the same runs as another installation would have recorded them.
+//! A small grid around the shipped constants: from which multiple of its baseline a level counts,
+//! how many windows of how many must lie beyond, and how long an alarm outlasts its evidence. Every
+//! run is judged once by every choice, so the choice of a fold is a sum over the other runs. The
+//! shipped constants are then judged on the same runs as another installation would have recorded
+//! them.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -30,7 +31,8 @@ enum Figures {
     Ims(Leads),
 }
 
-/// Chooses the constants on every run but one, for each run, and tries the shipped ones on variants.
+/// Chooses the constants on every run but one, for each run, and tries the shipped ones on
+/// variants.
 ///
 /// # Errors
 /// A recording or table exists but cannot be read.

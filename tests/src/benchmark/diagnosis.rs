@@ -248,8 +248,8 @@ mod tests {
         }
     }
 
-    /// Issue 35, point 4: damage is told where its part is open, on a record that shows lines of an inner race
-    /// and is a ball's; a sound one is not called damaged.
+    /// Issue 35, point 4: damage is told where its part is open, on a record that shows lines of an
+    /// inner race and is a ball's; a sound one is not called damaged.
     #[test]
     fn damage_whose_part_is_open_is_seen_in_cwru_224() {
         let test = "damage_whose_part_is_open_is_seen_in_cwru_224";

@@ -104,7 +104,8 @@ fn replayed(name: &str, path: &Path, rpm: f64, edge: &Path) -> anyhow::Result<To
 pub fn markdown(runs: &[ToldRun]) -> String {
     let mut text = String::from(
         "## What staff is told of runs to failure\n\n\
-         A Critical is too early before half of the time from onset to end, unless the level is twice the \
+         A Critical is too early before half of the time from onset to end, unless the level is \
+         twice the \
          settled one.\n\n\
          | run | events | worst | episodes | messages | most of one level | first Critical | \
          snapshots with one too early |\n\

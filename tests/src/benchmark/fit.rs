@@ -1,8 +1,8 @@
 //! Fits the naming rule: weights, threshold and calibration from figures whose truth is known.
 //!
 //! The weights are a logistic regression with a small ridge and no negative weight. The threshold
-//! stands above the strongest wrong candidate among the rigs of the fit, each judged by weights that
-//! have not seen it. Invariant: the same samples give the same rule.
+//! stands above the strongest wrong candidate among the rigs of the fit, each judged by weights
+//! that have not seen it. Invariant: the same samples give the same rule.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use pdm_dsp::{Evidence, Part};
 const RIDGE: f64 = 0.02;
 /// How far above the strongest wrong candidate the threshold stands, log odds.
 const GAP: f64 = 0.3;
-/// How far above the excess of every sound record damage begins, units (chosen: 0.6 dB; with half of it the folds
-/// call no sound record damaged, too).
+/// How far above the excess of every sound record damage begins, units (chosen: 0.6 dB; with half
+/// of it the folds call no sound record damaged, too).
 const DAMAGE_GAP: f64 = 0.3;
 /// Sweeps of the coordinate descent; the weights no longer change in the fourth digit after 60.
 const SWEEPS: usize = 80;
@@ -61,8 +61,8 @@ pub fn fit(samples: &[&Sample]) -> Rule {
     }
 }
 
-/// The excess from which a bearing is damaged: of sound records alone, no damaged one has a say; of those that
-/// show the stated speed, since damage is told of no other.
+/// The excess from which a bearing is damaged: of sound records alone, no damaged one has a say; of
+/// those that show the stated speed, since damage is told of no other.
 fn damaged_from(samples: &[&Sample]) -> f64 {
     let is_asked =
         |sample: &&&Sample| sample.truth.is_none() && sample.evidence.speed == SpeedFit::Confirmed;
@@ -79,8 +79,8 @@ pub fn constants(rule: &Rule) -> String {
         .collect();
     let Rule { offset, threshold, damaged_from, slope, .. } = rule;
     let rest = format!(
-        "    offset: {offset:.4},\n    threshold: {threshold:.4},\n    damaged_from: {damaged_from:.2},\n    \
-         slope: {slope:.2},\n"
+        "    offset: {offset:.4},\n    threshold: {threshold:.4},\n    damaged_from: \
+         {damaged_from:.2},\n    slope: {slope:.2},\n"
     );
     weights.concat() + &rest
 }
@@ -235,7 +235,8 @@ mod tests {
         }
     }
 
-    /// Issue 35, point 4: damage is told of records that show the stated speed, so others set no level for it.
+    /// Issue 35, point 4: damage is told of records that show the stated speed, so others set no
+    /// level for it.
     #[test]
     fn damage_begins_above_the_sound_records_that_show_the_stated_speed() {
         let at = |excess: f64, speed| {

@@ -16,8 +16,8 @@ use super::runs::{femto_measured, interval_factor, phm_2012, simulated_life, str
 
 mod ims;
 
-/// Windows of a bearing that are asked at most, evenly over those that are told a life: a run of 3,000
-/// says no more than one of 200.
+/// Windows of a bearing that are asked at most, evenly over those that are told a life: a run of
+/// 3,000 says no more than one of 200.
 const MOST_ASKED: usize = 200;
 /// Simulated lives of the fit, and their first seed: others than those of the benchmark.
 const LIVES: u64 = 60;
@@ -27,7 +27,7 @@ const SIMULATED: &str = "simulated lives";
 
 /// A window that is told a life.
 #[derive(Debug, Clone)]
-struct Asked {
+struct LifeQuestion {
     left_h: f64,
     age_h: f64,
     grown: Grown,
@@ -40,7 +40,7 @@ struct Judged {
     strays: Vec<f64>,
 }
 
-type Bearings = BTreeMap<String, Vec<Asked>>;
+type Bearings = BTreeMap<String, Vec<LifeQuestion>>;
 
 /// Fits the model on every bearing but one, for each bearing.
 ///
@@ -75,7 +75,7 @@ fn real(data: &[PathBuf]) -> anyhow::Result<Bearings> {
     Ok(bearings.into_iter().map(|(name, asked)| (name, thinned(asked))).collect())
 }
 
-fn simulated() -> Vec<Asked> {
+fn simulated() -> Vec<LifeQuestion> {
     let seeds = FIRST_LIFE..FIRST_LIFE + LIVES;
     let lives = seeds.flat_map(|seed| {
         let (life, judgements) = simulated_life(seed);
@@ -93,18 +93,18 @@ fn evenly(judgements: Vec<Judgement>, period_h: f64) -> Vec<(f64, Judgement)> {
 }
 
 /// The windows of a run that are told a life.
-fn asked(judgements: &[(f64, Judgement)]) -> Vec<Asked> {
+fn asked(judgements: &[(f64, Judgement)]) -> Vec<LifeQuestion> {
     let end_h = judgements.last().map_or(0.0, |(hours, _)| *hours);
     let told = judgements.iter().filter(|(_, one)| one.rul.hours.is_some());
     let asked = told.filter_map(|(age_h, one)| {
         // the last window itself is asked as well
         let left_h = (end_h - age_h).max(1e-3 * age_h);
-        Some(Asked { left_h, age_h: *age_h, grown: one.grown.clone()? })
+        Some(LifeQuestion { left_h, age_h: *age_h, grown: one.grown.clone()? })
     });
     asked.collect()
 }
 
-fn thinned(asked: Vec<Asked>) -> Vec<Asked> {
+fn thinned(asked: Vec<LifeQuestion>) -> Vec<LifeQuestion> {
     let step = asked.len().div_ceil(MOST_ASKED).max(1);
     asked.into_iter().step_by(step).collect()
 }
@@ -134,7 +134,7 @@ fn grid() -> Vec<LifeModel> {
     models
 }
 
-fn judged(asked: &[Asked], model: &LifeModel) -> Judged {
+fn judged(asked: &[LifeQuestion], model: &LifeModel) -> Judged {
     let (mut score, mut strays) = (0.0, Vec::with_capacity(asked.len()));
     for one in asked {
         let rul = one.grown.remaining(model);
@@ -147,7 +147,7 @@ fn judged(asked: &[Asked], model: &LifeModel) -> Judged {
 }
 
 /// The score of "0.2 × age" on the same windows.
-fn naive(asked: &[Asked]) -> f64 {
+fn naive(asked: &[LifeQuestion]) -> f64 {
     let sum: f64 = asked.iter().map(|one| phm_2012(one.left_h, 0.2 * one.age_h)).sum();
     sum / asked.len().max(1) as f64
 }
@@ -155,14 +155,14 @@ fn naive(asked: &[Asked]) -> f64 {
 /// The results of every choice on every bearing; the simulated lives stand last.
 struct Fit<'a> {
     models: Vec<LifeModel>,
-    groups: Vec<(&'a str, &'a [Asked])>,
+    groups: Vec<(&'a str, &'a [LifeQuestion])>,
     judged: Vec<Vec<Judged>>,
 }
 
 impl<'a> Fit<'a> {
-    fn of(bearings: &'a Bearings, simulated: &'a [Asked], models: Vec<LifeModel>) -> Self {
+    fn of(bearings: &'a Bearings, simulated: &'a [LifeQuestion], models: Vec<LifeModel>) -> Self {
         let real = bearings.iter().map(|(name, asked)| (name.as_str(), asked.as_slice()));
-        let groups: Vec<(&str, &[Asked])> = real.chain([(SIMULATED, simulated)]).collect();
+        let groups: Vec<(&str, &[LifeQuestion])> = real.chain([(SIMULATED, simulated)]).collect();
         let one = |model| groups.iter().map(|(_, asked)| judged(asked, model)).collect();
         let judged = models.iter().map(one).collect();
         Self { models, groups, judged }
@@ -196,13 +196,14 @@ fn held(strays: &[f64], factor: f64) -> f64 {
 fn write(
     text: &mut String,
     bearings: &Bearings,
-    simulated: &[Asked],
+    simulated: &[LifeQuestion],
     models: Vec<LifeModel>,
 ) -> std::fmt::Result {
     let fit = Fit::of(bearings, simulated, models);
     writeln!(
         text,
-        "| left out | windows asked | share | visible | least ahead | widened | score | \"0.2 × age\" | held |\n\
+        "| left out | windows asked | share | visible | least ahead | widened | score | \"0.2 × \
+         age\" | held |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|"
     )?;
     let (mut scores, mut naives, mut holds, mut windows) = (0.0, 0.0, 0.0, (0.0, 0.0));
@@ -228,8 +229,8 @@ fn write(
     let count = bearings.len().max(1) as f64;
     writeln!(
         text,
-        "\nOn {} real bearings left out: score {:.3}, \"0.2 × age\" {:.3}; held {:.0} % on their mean, \
-         {:.0} % of the windows asked\n",
+        "\nOn {} real bearings left out: score {:.3}, \"0.2 × age\" {:.3}; held {:.0} % on their \
+         mean, {:.0} % of the windows asked\n",
         bearings.len(),
         scores / count,
         naives / count,

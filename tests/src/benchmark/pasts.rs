@@ -1,9 +1,10 @@
 //! Finds the recording that is the past of another: a sound one of the same measuring point, by the
 //! files' names.
 //!
-//! Two rigs have none of the same bearing: CWRU and Paderborn mount another one for each fault, so their
-//! sound bearing stands for the past. A sound recording that has no other is held against its own first
-//! half. Invariant: names and places decide, as an operator would know them, and no label.
+//! Two rigs have none of the same bearing: CWRU and Paderborn mount another one for each fault, so
+//! their sound bearing stands for the past. A sound recording that has no other is held against its
+//! own first half. Invariant: names and places decide, as an operator would know them, and no
+//! label.
 
 /// The past with which a recording is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]

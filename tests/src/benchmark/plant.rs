@@ -2,8 +2,8 @@
 //!
 //! Each machine has two bearings, run-in, standstills, load steps (announced by a key or not), days
 //! and seasons, sensor faults and maintenance; a few bearings fail in one of four ways. Features go
-//! through the edge's [`Monitor`], the rules of `pdm-expert` and the policy of telling ([`Preview`]); nothing but the scorer knows what a
-//! machine was drawn as.
+//! through the edge's [`Monitor`], the rules of `pdm-expert` and the policy of telling
+//! ([`Preview`]); nothing but the scorer knows what a machine was drawn as.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,14 +40,14 @@ pub struct Plant {
     /// Windows in which a change of the machine was found, counted for each of its bearings.
     pub changes: usize,
     /// Messages about sound bearings.
-    pub sound_messages: Vec<Told>,
+    pub sound_messages: Vec<SoundMessage>,
     /// Bearings that were watched while they were sound.
     pub sound_bearings: usize,
 }
 
 /// A message about a sound bearing.
 #[derive(Debug, Clone, Serialize)]
-pub struct Told {
+pub struct SoundMessage {
     /// Day on which the message left.
     pub day: u32,
     /// The name of the message, the same for all that left in it.
@@ -109,16 +109,16 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// Told as Warning its lead time ahead, or within a day of running since the doubling of its level
-    /// where that came later.
+    /// Told as Warning its lead time ahead, or within a day of running since the doubling of its
+    /// level where that came later.
     fn is_in_time(&self, lead_h: f64) -> bool {
         let allowed = self.told_by_h.min(lead_h);
         self.warning_h.is_some_and(|hours| hours >= allowed)
     }
 }
 
-/// Watches the first `watched` of `machines` machines, the first of seed `first`; those whose bearings
-/// fail stand first where `first` is a multiple of `machines`.
+/// Watches the first `watched` of `machines` machines, the first of seed `first`; those whose
+/// bearings fail stand first where `first` is a multiple of `machines`.
 pub fn evaluate(first: u64, machines: u64, watched: u64) -> Plant {
     let mut plant = Plant::default();
     for seed in first..first + watched.min(machines) {
@@ -219,7 +219,7 @@ impl<'a> Watched<'a> {
             if window.hours < self.sound_h() {
                 let (reason, way) = (one.reason, staff.preview.way(place));
                 let wait_s = way.leaves_at.map_or(0.0, |at| at.seconds_since(window.at));
-                plant.sound_messages.push(Told {
+                plant.sound_messages.push(SoundMessage {
                     day: (window.hours / 24.0 + wait_s / 86_400.0) as u32,
                     message: way.message.unwrap_or_else(|| one.notification_id.to_string()),
                     name: self.bearing.name.clone(),
@@ -375,7 +375,8 @@ impl Plant {
             let (watch, warning) = (hours(failed.watch_h), hours(failed.warning_h));
             writeln!(
                 text,
-                "- late: {} ({:?}): Watch {watch}, Warning {warning}, level doubled {:.0} h ahead; {}",
+                "- late: {} ({:?}): Watch {watch}, Warning {warning}, level doubled {:.0} h ahead; \
+                 {}",
                 failed.name, failed.decay, failed.doubled_h, failed.gone_through
             )?;
         }
@@ -384,8 +385,8 @@ impl Plant {
         }
         writeln!(
             text,
-            "\n{} false episodes in {:.1} years of sound bearings: {:.2} in ten years; {} failures, \
-             {} missed, {} late\n",
+            "\n{} false episodes in {:.1} years of sound bearings: {:.2} in ten years; {} \
+             failures, {} missed, {} late\n",
             self.false_episodes.len(),
             self.sound_years,
             10.0 * self.false_episodes.len() as f64 / self.sound_years.max(f64::MIN_POSITIVE),
@@ -395,7 +396,8 @@ impl Plant {
         )?;
         writeln!(
             text,
-            "{}\nOne window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were told.\n",
+            "{}\nOne window every {:.0} minutes for {DAYS:.0} days; {} changes of machines were \
+             told.\n",
             self.messages(),
             PERIOD_S / 60.0,
             self.changes
@@ -417,9 +419,10 @@ impl Plant {
         let (alarms, worst_alarms) = self.a_day(|told| told.kind == Kind::Alarm);
         format!(
             "Episodes a failure: at most {}, messages at most {} (acknowledged within an hour). \
-             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the worst day; \
-             without those that tell of a sensor which did fail: {sound:.2} and {worst_sound:.1}; \
-             of alarms and what takes them back: {alarms:.2} and {worst_alarms:.1}. They told {news} things: {}.\n",
+             Messages about 200 sound bearings in 24 h: {mean:.2} on average, {worst:.1} on the \
+             worst day; without those that tell of a sensor which did fail: {sound:.2} and \
+             {worst_sound:.1}; of alarms and what takes them back: {alarms:.2} and \
+             {worst_alarms:.1}. They told {news} things: {}.\n",
             most(|failed| failed.episodes),
             most(|failed| failed.messages),
             kinds.join(", "),
@@ -427,7 +430,7 @@ impl Plant {
     }
 
     /// Messages about 200 sound bearings in a day, on average and on the worst one.
-    fn a_day(&self, counts: impl Fn(&Told) -> bool) -> (f64, f64) {
+    fn a_day(&self, counts: impl Fn(&SoundMessage) -> bool) -> (f64, f64) {
         let counted = self.sound_messages.iter().filter(|told| counts(told));
         let messages: BTreeMap<&str, u32> =
             counted.map(|told| (told.message.as_str(), told.day)).collect();

@@ -41,8 +41,8 @@ pub struct NameTally {
     pub balls: usize,
     /// Names with a confidence of 0.9 and more, and how many of them are right.
     pub confident: (usize, usize),
-    /// Damaged bearings that are called damaged, with a name or without, and how many of them with the damaged
-    /// part as one of the two that are told.
+    /// Damaged bearings that are called damaged, with a name or without, and how many of them with
+    /// the damaged part as one of the two that are told.
     pub seen: (usize, usize),
     /// Sound bearings that are called damaged, with a name or without.
     pub called_damaged: usize,
@@ -69,7 +69,8 @@ impl NameTally {
         tally
     }
 
-    /// Counts one record: its name with the confidence, and the two parts of which damage is told to be.
+    /// Counts one record: its name with the confidence, and the two parts of which damage is told
+    /// to be.
     fn take(
         &mut self,
         record: &str,
@@ -208,8 +209,9 @@ pub fn markdown(tallies: &[NameTally]) -> String {
             let _infallible = writeln!(text, "- {}: {failure}", tally.judged);
         }
     }
-    text += "\n| judged | right | wrong | not named | rolling elements right | sound, named | sound, quiet | \
-             ≥ 0.9 right | damage seen | part among the two told | sound, called damaged |\n\
+    text += "\n| judged | right | wrong | not named | rolling elements right | sound, named | \
+             sound, quiet | ≥ 0.9 right | damage seen | part among the two told | sound, called \
+             damaged |\n\
              |---|---|---|---|---|---|---|---|---|---|---|\n";
     for one in tallies {
         let _infallible = writeln!(

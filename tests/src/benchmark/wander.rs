@@ -1,8 +1,8 @@
 //! Sound machines whose levels wander for seven weeks, as temperature, load and grease move them.
 //!
-//! Each machine is judged twice: by the features of a measuring point, and by its RMS alone as a historian
-//! keeps it. Nothing is damaged and no level leaves its middle by more than a tenth, so every alarm is
-//! groundless. Invariant: the same seed gives the same machine.
+//! Each machine is judged twice: by the features of a measuring point, and by its RMS alone as a
+//! historian keeps it. Nothing is damaged and no level leaves its middle by more than a tenth, so
+//! every alarm is groundless. Invariant: the same seed gives the same machine.
 
 use std::fmt::Write as _;
 
@@ -60,8 +60,8 @@ impl Wander {
     /// A table of the alarms.
     pub fn markdown(&self) -> String {
         let mut text = format!(
-            "## Seven weeks of wander\n\n{} sound machines whose levels wander by ± {:.0} %, each by its \
-             measuring point and by its RMS in a historian: {} alarms.\n",
+            "## Seven weeks of wander\n\n{} sound machines whose levels wander by ± {:.0} %, each \
+             by its measuring point and by its RMS in a historian: {} alarms.\n",
             self.machines,
             100.0 * REACH,
             self.groundless.len()
@@ -148,8 +148,8 @@ fn judge(machine: u64, what: &str, rows: Vec<Features>) -> Option<Groundless> {
 mod tests {
     use super::*;
 
-    /// No alarm below an effect that somebody would act on, whatever the scatter says (20 of the 200
-    /// machines of the benchmark).
+    /// No alarm below an effect that somebody would act on, whatever the scatter says (20 of the
+    /// 200 machines of the benchmark).
     #[test]
     fn levels_that_wander_by_a_tenth_for_seven_weeks_alarm_nobody() {
         let wander = evaluate(20);

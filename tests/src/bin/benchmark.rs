@@ -17,14 +17,15 @@ struct Args {
     /// Folder with manifest.json and the recordings; may be given more than once
     #[arg(long, env = "PDM_DATA_DIR", default_value = "../shared/data")]
     data: Vec<PathBuf>,
-    /// Judge each rig or bearing by a rule fitted without it, and nothing else; may be given twice. With
-    /// --only speeds: each rig
+    /// Judge each rig or bearing by a rule fitted without it, and nothing else; may be given twice.
+    /// With --only speeds: each rig
     #[arg(long, value_enum)]
     leave_out: Vec<Fold>,
     /// With --leave-out: judge windows of a second in place of whole recordings
     #[arg(long)]
     windows: bool,
-    /// With --only learnt-speed: the stated speed as a multiple of the right one; may be given more than once
+    /// With --only learnt-speed: the stated speed as a multiple of the right one; may be given more
+    /// than once
     #[arg(long, default_values_t = [0.95, 0.97, 1.00, 1.03, 1.05])]
     stated: Vec<f64>,
     /// Simulated records to add
@@ -67,9 +68,11 @@ struct Args {
 enum Part {
     /// Named faults in recordings.
     Diagnosis,
-    /// Names where the stated speed is off, and against a sound record of the same point: by themselves alone.
+    /// Names where the stated speed is off, and against a sound record of the same point: by
+    /// themselves alone.
     Speeds,
-    /// Names where the stated speed is off and the speed is learnt from a sound record; with --leave-out rig.
+    /// Names where the stated speed is off and the speed is learnt from a sound record; with
+    /// --leave-out rig.
     LearntSpeed,
     /// Alarms and remaining lives of runs to failure.
     Runs,

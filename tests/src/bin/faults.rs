@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use pdm_tests::faults::plan::{Step, StoreKind};
+use pdm_tests::faults::plan::{FaultStep, StoreKind};
 use pdm_tests::faults::plant::Plant;
 use pdm_tests::faults::{self, Options, Watcher};
 
@@ -40,7 +40,7 @@ const INTERRUPTED: u8 = 130;
 struct Bar(ProgressBar);
 
 impl Watcher for Bar {
-    fn step(&mut self, number: usize, of: usize, step: &Step, plant: &Plant) {
+    fn step(&mut self, number: usize, of: usize, step: &FaultStep, plant: &Plant) {
         self.0.set_length(of as u64);
         self.0.set_position(number as u64);
         let text = format!("{}/{} events, {step}", plant.seen(), plant.expected());

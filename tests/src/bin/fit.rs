@@ -1,9 +1,8 @@
 //! `fit`: constants from recordings whose truth is known, and their results on a run left out.
 //!
-//! `cargo run --release -p pdm-tests --bin fit -- names --data DIR --data DIR` prints what stands in
-//! `edge/dsp/src/diagnose/fitted.rs`; `alarms` chooses the alarms' constants, `life`
-//! those of the remaining life.
-//! The figures of the folds stand in `docs/benchmark.md`.
+//! `cargo run --release -p pdm-tests --bin fit -- names --data DIR --data DIR` prints what stands
+//! in `edge/dsp/src/diagnose/fitted.rs`; `alarms` chooses the alarms' constants, `life` those of
+//! the remaining life. The figures of the folds stand in `docs/benchmark.md`.
 
 use std::io::Write;
 use std::path::PathBuf;

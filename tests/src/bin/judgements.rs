@@ -1,7 +1,8 @@
 //! `judgements`: reads diagnoses as a person does, prints each kind once and every contradiction.
 //!
-//! `pdm-agent judge run.jsonl --jsonl --json | cargo run -p pdm-tests --bin judgements -- -`. Exit code 1 if
-//! a judgement contradicts itself. With `--events run.jsonl` each judgement is held against its event, too.
+//! `pdm-agent judge run.jsonl --jsonl --json | cargo run -p pdm-tests --bin judgements -- -`. Exit
+//! code 1 if a judgement contradicts itself. With `--events run.jsonl` each judgement is held
+//! against its event, too.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};

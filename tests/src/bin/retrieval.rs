@@ -1,6 +1,6 @@
-//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on labelled questions (`--set`), with
-//! `--embed URL` by an embedding endpoint; `--fit` fits the relevance; `--chunks N` (in a release build)
-//! measures the speed on N generated judgements.
+//! `cargo run -p pdm-tests --bin retrieval`: quality of the search on labelled questions (`--set`),
+//! with `--embed URL` by an embedding endpoint; `--fit` fits the relevance; `--chunks N` (in a
+//! release build) measures the speed on N generated judgements.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,8 @@ use pdm_knowledge::{Collection, Filter, KnowledgeSettings, Mode, judgement, word
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
 use pdm_tests::retrieval::{
-    Answer, Asked, FITTED_TO, Quality, Set, Split, ask, ask_everywhere, filled_by, fit, questions,
+    AskedLines, FITTED_TO, Quality, RetrievalAnswer, Set, Split, ask, ask_everywhere, filled_by,
+    fit, questions,
 };
 use rand::{Rng, SeedableRng};
 
@@ -104,7 +105,7 @@ async fn fitted(args: &Args) -> anyhow::Result<()> {
 
 async fn quality(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let knowledge = filled_by(settings(args, folder.path(), "knowledge"), Asked::All).await?;
+    let knowledge = filled_by(settings(args, folder.path(), "knowledge"), AskedLines::All).await?;
     let questions = questions(args.set)?;
     let mut out = std::io::stdout().lock();
     writeln!(
@@ -152,9 +153,9 @@ async fn quality(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show_misses(out: &mut impl Write, answers: &[Answer]) -> std::io::Result<()> {
+fn show_misses(out: &mut impl Write, answers: &[RetrievalAnswer]) -> std::io::Result<()> {
     let may = answers.iter().filter(|answer| answer.question.split == Split::Choose);
-    let is_missed = |answer: &&Answer| match answer.question.relevant.as_slice() {
+    let is_missed = |answer: &&RetrievalAnswer| match answer.question.relevant.as_slice() {
         [] => !answer.found.is_empty(),
         _ => answer.ndcg() < 0.999,
     };

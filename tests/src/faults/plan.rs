@@ -130,7 +130,7 @@ pub enum Tempo {
 
 /// Faults that begin together, their duration, and the pause after them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct FaultStep {
     /// The faults.
     pub faults: Vec<Fault>,
     /// Duration of the faults.
@@ -139,7 +139,7 @@ pub struct Step {
     pub pause: Duration,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for FaultStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let faults: Vec<String> = self.faults.iter().map(Fault::to_string).collect();
         write!(f, "{} for {} ms", faults.join(", "), self.lasting.as_millis())
@@ -150,7 +150,7 @@ impl fmt::Display for Step {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<FaultStep>,
 }
 
 impl Plan {
@@ -176,7 +176,7 @@ impl Plan {
     }
 }
 
-fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> Step {
+fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> FaultStep {
     let mut faults = vec![fault(random, means)];
     // every third step has two faults of different kinds
     if random.random_ratio(1, 3) {
@@ -204,7 +204,7 @@ fn step(random: &mut ChaCha8Rng, means: Means, tempo: Tempo) -> Step {
         Tempo::Dense => random.random_range(50..1200),
     };
     let (lasting, pause) = (Duration::from_millis(lasting_ms), Duration::from_millis(pause_ms));
-    Step { faults, lasting, pause }
+    FaultStep { faults, lasting, pause }
 }
 
 fn fault(random: &mut ChaCha8Rng, means: Means) -> Fault {

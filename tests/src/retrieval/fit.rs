@@ -1,14 +1,16 @@
-//! Fits the models of the relevance: that one chunk answers a question, and that any does; for documents that name
-//! no questions that they answer, and for those that do. The latter count twice, once where every second document
-//! has none: what a plant adds to the shipped documents may name none.
+//! Fits the models of the relevance: that one chunk answers a question, and that any does; for
+//! documents that name no questions that they answer, and for those that do. The latter count
+//! twice, once where every second document has none: what a plant adds to the shipped documents may
+//! name none.
 //!
-//! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. The order of the
-//! chunks is fitted first ([`order`]), then the probability along it. Of what makes an answer unlikely, the
-//! topics of elsewhere are a list that was written with these questions known, so each question counts twice,
-//! once with its topics hidden: the model must judge without them too.
+//! Logistic regression with a quadratic penalty on standardised evidence, by Newton's method. The
+//! order of the chunks is fitted first ([`order`]), then the probability along it. Of what makes an
+//! answer unlikely, the topics of elsewhere are a list that was written with these questions known,
+//! so each question counts twice, once with its topics hidden: the model must judge without them
+//! too.
 //!
-//! Prints the coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as it is, and
-//! how well models of all sets but one judge that set ([`folds`]).
+//! Prints the coefficients as `agent/knowledge/src/relevance/fitted.rs` holds them, for evidence as
+//! it is, and how well models of all sets but one judge that set ([`folds`]).
 
 use std::fmt::Write as _;
 
@@ -16,13 +18,13 @@ use pdm_knowledge::Knowledge;
 use pdm_knowledge::relevance::{BY_MODEL, ELSEWHERE, Evidence, ONE, SHARED};
 use pdm_knowledge::store::Hit;
 
-use super::{Asked, KnowledgeSettings, Question, Set, filled_by};
+use super::{AskedLines, KnowledgeSettings, Question, Set, filled_by};
 
 mod folds;
 mod order;
 
-/// Weight of the penalty. The refusals on `retrieval-dev.toml`, by a model of that set and half of the first,
-/// are the same from 0.1 to 1.
+/// Weight of the penalty. The refusals on `retrieval-dev.toml`, by a model of that set and half of
+/// the first, are the same from 0.1 to 1.
 const PENALTY: f64 = 1.0;
 /// Newton's steps; the sixth changes nothing any more.
 const STEPS: usize = 25;
@@ -61,8 +63,8 @@ impl Fitted {
 struct Case {
     question: Question,
     ids: Vec<String>,
-    /// One example for each candidate: the evidence of one that names questions, then that of one that names none,
-    /// whichever it is not being 0.
+    /// One example for each candidate: the evidence of one that names questions, then that of one
+    /// that names none, whichever it is not being 0.
     one: Vec<Example>,
     evidence: Evidence,
 }
@@ -79,7 +81,8 @@ impl Case {
 /// The questions of all sets with their evidence.
 type Cases = Vec<(Set, Vec<Case>)>;
 
-/// Fits the models to the questions of all sets, by knowledge bases that `settings` makes; the text to print.
+/// Fits the models to the questions of all sets, by knowledge bases that `settings` makes; the text
+/// to print.
 ///
 /// # Errors
 /// A document is refused, or the search fails.
@@ -89,17 +92,17 @@ pub async fn fit(
     with_model: bool,
 ) -> anyhow::Result<String> {
     let end = if with_model { "_AND_MODEL" } else { "" };
-    let bare = cases(settings("none"), Asked::None, sets, with_model).await?;
+    let bare = cases(settings("none"), AskedLines::None, sets, with_model).await?;
     let mut told = fitted("WORDS", end, &bare, &Vec::new())?;
-    let all = cases(settings("all"), Asked::All, sets, with_model).await?;
-    let half = cases(settings("half"), Asked::EverySecond, sets, with_model).await?;
+    let all = cases(settings("all"), AskedLines::All, sets, with_model).await?;
+    let half = cases(settings("half"), AskedLines::EverySecond, sets, with_model).await?;
     told.push_str(&fitted("QUESTIONS", end, &all, &half)?);
     Ok(told)
 }
 
 async fn cases(
     settings: KnowledgeSettings,
-    asked: Asked,
+    asked: AskedLines,
     sets: &[(Set, Vec<Question>)],
     with_model: bool,
 ) -> anyhow::Result<Cases> {
@@ -115,7 +118,8 @@ async fn cases(
     Ok(cases)
 }
 
-/// The constants of a pair, and how well models of the other sets judge each set, as it is and `beside`.
+/// The constants of a pair, and how well models of the other sets judge each set, as it is and
+/// `beside`.
 fn fitted(name: &str, end: &str, cases: &Cases, beside: &Cases) -> anyhow::Result<String> {
     let all: Vec<&Case> = cases.iter().chain(beside).flat_map(|(_, of_set)| of_set).collect();
     let mut told = constants(&all, &format!("{name}{end}"))?;
@@ -206,8 +210,8 @@ fn hidden((row, answers): &Example) -> Example {
     (row, *answers)
 }
 
-/// The model that one chunk answers: the order among the chunks of a question, then the probability by the
-/// place along that order and by what all chunks of the question share.
+/// The model that one chunk answers: the order among the chunks of a question, then the probability
+/// by the place along that order and by what all chunks of the question share.
 fn along(questions: &[&[Example]]) -> Fitted {
     let weights = order::weights(questions);
     let place = |row: &[f64]| row.iter().zip(&weights).map(|(value, weight)| value * weight).sum();

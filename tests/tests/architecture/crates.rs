@@ -65,11 +65,12 @@ const WINGS: [&str; 16] = [
     "pdm-reasoner",
 ];
 
-/// The one crate of the agent's side that computes: pictures and sound of captured waveforms, for people.
+/// The one crate of the agent's side that computes: pictures and sound of captured waveforms, for
+/// people.
 const PICTURES: &str = "pdm-waveform";
 
-/// R-AGENT-2: no wing that judges, remembers, words or shows can compute, and the agent reaches the signal crate
-/// by the pictures of waveforms alone.
+/// R-AGENT-2: no wing that judges, remembers, words or shows can compute, and the agent reaches the
+/// signal crate by the pictures of waveforms alone.
 #[test]
 fn what_the_agent_judges_and_says_cannot_be_computed() {
     let mut graph = graph();

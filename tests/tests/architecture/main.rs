@@ -1,11 +1,13 @@
-//! Tests of the structure: the arrows between crates, the modules inside each, their names, and the map in
-//! ARCHITECTURE.md.
+//! Tests of the structure: the arrows between crates, the modules inside each, their names, and the
+//! map in ARCHITECTURE.md.
 
 mod crates;
+mod lines;
 mod map;
 mod modules;
 mod names;
 mod published;
+mod walks;
 
 use std::path::{Path, PathBuf};
 

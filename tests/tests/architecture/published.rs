@@ -1,5 +1,6 @@
-//! Checks that the crate of signal science reads as a library of its own: its pages, its examples and what a
-//! package of it would hold name no requirement, no program and no other crate of this project.
+//! Checks that the crate of signal science reads as a library of its own: its pages, its examples
+//! and what a package of it would hold name no requirement, no program and no other crate of this
+//! project.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,8 +61,8 @@ fn pages_and_examples_of_the_signal_crate_have_no_inner_words() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// R-EDGE-4. A package of `pdm-dsp` holds its sources, examples, page and licence, and nothing that only this
-/// project needs. Nothing is published and no registry is asked.
+/// R-EDGE-4. A package of `pdm-dsp` holds its sources, examples, page and licence, and nothing that
+/// only this project needs. Nothing is published and no registry is asked.
 #[test]
 fn a_package_of_the_signal_crate_holds_what_callers_need() {
     let listed = Command::new(env!("CARGO"))

@@ -50,8 +50,8 @@ fn a_locked_file_is_told_past_the_store() {
     plant.hears("P-202");
 }
 
-/// Issue 33, point 2: a clean-up or a backup that is put back moves the file from under the agent, and
-/// SQLite writes on without an error into a file that nobody finds.
+/// Issue 33, point 2: a clean-up or a backup that is put back moves the file from under the agent,
+/// and SQLite writes on without an error into a file that nobody finds.
 #[test]
 fn a_store_whose_file_was_moved_or_replaced_is_told_past_the_store() {
     let test = "a_store_whose_file_was_moved_or_replaced_is_told_past_the_store";
@@ -73,8 +73,8 @@ fn a_store_whose_file_was_moved_or_replaced_is_told_past_the_store() {
     plant.works();
 }
 
-/// Issue 33, point 2: the store takes events and judgements, and what waits for staff cannot be taken out
-/// of it (a right that is missing, a trigger of the database's keeper).
+/// Issue 33, point 2: the store takes events and judgements, and what waits for staff cannot be
+/// taken out of it (a right that is missing, a trigger of the database's keeper).
 #[test]
 fn an_outbox_that_cannot_be_emptied_is_told_past_the_store() {
     let test = "an_outbox_that_cannot_be_emptied_is_told_past_the_store";
@@ -124,8 +124,8 @@ async fn a_standby_is_named_and_its_promotion_goes_on() {
     plant.hears("P-203");
 }
 
-/// Issue 33, point 2: a batch that hangs is refused after the server's time-out and tried again; between the two
-/// nothing works.
+/// Issue 33, point 2: a batch that hangs is refused after the server's time-out and tried again;
+/// between the two nothing works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_stays_locked_is_not_told_to_work_again() {
     let test = "a_table_that_stays_locked_is_not_told_to_work_again";
@@ -161,8 +161,8 @@ async fn a_table_that_stays_locked_is_not_told_to_work_again() {
     plant.hears("P-214");
 }
 
-/// R-AGENT-10: a right that was taken away, or a rule of the database, refuses what tells staff. The reason is named,
-/// and not what follows from it.
+/// R-AGENT-10: a right that was taken away, or a rule of the database, refuses what tells staff.
+/// The reason is named, and not what follows from it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_whose_right_was_taken_away_is_named_as_that() {
     let test = "a_table_whose_right_was_taken_away_is_named_as_that";
@@ -172,8 +172,8 @@ async fn a_table_whose_right_was_taken_away_is_named_as_that() {
     plant.start();
     plant.works();
     let mut other = PgConnection::connect(&server.url()).await.expect("connects");
-    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION \
-                  'permission denied for table outbox' USING ERRCODE = '42501'; END $$; \
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE \
+                  EXCEPTION 'permission denied for table outbox' USING ERRCODE = '42501'; END $$; \
                   CREATE TRIGGER refused BEFORE INSERT ON outbox EXECUTE FUNCTION refuse()";
     sqlx::raw_sql(refuse).execute(&mut other).await.expect("refused");
     plant.fault("P-214");
@@ -185,8 +185,8 @@ async fn a_table_whose_right_was_taken_away_is_named_as_that() {
     plant.hears("P-214");
 }
 
-/// R-AGENT-10: a trigger without `RETURN NEW` takes rows without an error and keeps none. Nothing is lost: what was
-/// swallowed is written when it is gone.
+/// R-AGENT-10: a trigger without `RETURN NEW` takes rows without an error and keeps none. Nothing
+/// is lost: what was swallowed is written when it is gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_drops_rows_without_an_error_is_told_and_loses_no_alarm() {
     let test = "a_database_that_drops_rows_without_an_error_is_told_and_loses_no_alarm";
@@ -238,7 +238,8 @@ fn a_log_of_the_store_that_was_removed_is_told_and_an_orderly_restart_loses_noth
     assert_eq!(plant.count("the store has lost its latest rows"), 0);
 }
 
-/// R-AGENT-10: where the system allows few open files, who holds connections takes none that judging needs.
+/// R-AGENT-10: where the system allows few open files, who holds connections takes none that
+/// judging needs.
 #[test]
 fn idle_connections_take_no_file_that_an_alarm_needs() {
     let test = "idle_connections_take_no_file_that_an_alarm_needs";
@@ -254,8 +255,8 @@ fn idle_connections_take_no_file_that_an_alarm_needs() {
     drop(idle);
 }
 
-/// Issue 33, points 2 and 3: encodings that do not hold every character are refused before anything is
-/// written, with what to do.
+/// Issue 33, points 2 and 3: encodings that do not hold every character are refused before anything
+/// is written, with what to do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_not_utf8_is_refused_by_every_command() {
     let test = "a_database_that_is_not_utf8_is_refused_by_every_command";
@@ -281,7 +282,8 @@ async fn a_database_that_is_not_utf8_is_refused_by_every_command() {
     }
 }
 
-/// Issue 33, point 9: the turns of bearings are locks of a session, which a pooler lends to anybody.
+/// Issue 33, point 9: the turns of bearings are locks of a session, which a pooler lends to
+/// anybody.
 #[test]
 fn a_pooler_in_transaction_mode_is_refused_by_name() {
     let test = "a_pooler_in_transaction_mode_is_refused_by_name";
@@ -392,7 +394,8 @@ fn an_agent_whose_store_is_damaged_tells_that_it_is_blind_and_what_to_do() {
     plant.hears("works again");
 }
 
-/// Issue 33, point 5: a changed password is used without a restart, for every connection from then on.
+/// Issue 33, point 5: a changed password is used without a restart, for every connection from then
+/// on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_password_of_the_database_is_read_again() {
     let test = "a_changed_password_of_the_database_is_read_again";
@@ -471,8 +474,8 @@ fn a_hang_up_reloads_the_configuration_or_refuses_it_whole() {
     assert!(plant.agent().is_running(), "SIGHUP never ends it");
 }
 
-/// A collector of logs that hangs, or a container's log driver that blocks: the agent stood still at its next
-/// line, and so did its health.
+/// A collector of logs that hangs, or a container's log driver that blocks: the agent stood still
+/// at its next line, and so did its health.
 #[test]
 fn a_log_that_nobody_reads_holds_up_no_alarm() {
     let test = "a_log_that_nobody_reads_holds_up_no_alarm";

@@ -1,5 +1,5 @@
-//! Brokers that the agent cannot work with: staff, health and `check` say which and what to do. Issue 33,
-//! point 6.
+//! Brokers that the agent cannot work with: staff, health and `check` say which and what to do.
+//! Issue 33, point 6.
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Command, Stdio};
@@ -8,8 +8,8 @@ use pdm_harness::{Child, Mosquitto, Persistence, PythonPackage, free_port, until
 
 use crate::watched::{PATIENCE, Watched};
 
-/// A broker of MQTT 3.1.1 alone, of the Python registry. Mosquitto can be told to be one from 2.1 on
-/// (`accept_protocol_versions`), Debian's is older.
+/// A broker of MQTT 3.1.1 alone, of the Python registry. Mosquitto can be told to be one from 2.1
+/// on (`accept_protocol_versions`), Debian's is older.
 const AMQTT: PythonPackage<'_> =
     PythonPackage { requirement: "amqtt==0.12.1", probe: "import amqtt.broker" };
 

@@ -1,5 +1,6 @@
-//! The ways to staff that people have: a mailbox that is gone, a hook that is deployed anew or answers 200
-//! to what it did not deliver. An alarm reaches a person, and the page says what did not work.
+//! The ways to staff that people have: a mailbox that is gone, a hook that is deployed anew or
+//! answers 200 to what it did not deliver. An alarm reaches a person, and the page says what did
+//! not work.
 
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -117,7 +118,8 @@ fn mail(server: &Smtp, to: &str) -> String {
     )
 }
 
-/// R-AGENT-10: one address of two is gone. The other gets the mail, and page and metric say who refuses.
+/// R-AGENT-10: one address of two is gone. The other gets the mail, and page and metric say who
+/// refuses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_is_gone_takes_the_mail_from_nobody_else() {
     let name = "an_address_that_is_gone_takes_the_mail_from_nobody_else";
@@ -142,7 +144,8 @@ async fn an_address_that_is_gone_takes_the_mail_from_nobody_else() {
     assert_eq!(server.mails().len(), 1, "nobody gets it twice");
 }
 
-/// R-AGENT-10: the server takes no mail with a report, by its size or its rules. The alarm is in the text.
+/// R-AGENT-10: the server takes no mail with a report, by its size or its rules. The alarm is in
+/// the text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mail_whose_report_the_server_refuses_leaves_without_it() {
     let name = "a_mail_whose_report_the_server_refuses_leaves_without_it";
@@ -160,8 +163,8 @@ async fn a_mail_whose_report_the_server_refuses_leaves_without_it() {
     assert!(plant.get("/healthz").is_some_and(|said| said.starts_with("ok")), "{}", plant.log());
 }
 
-/// R-AGENT-10: the person on duty has no mailbox any more. The next step of the route hears at once, in
-/// whose message it says so, and not after its half hour.
+/// R-AGENT-10: the person on duty has no mailbox any more. The next step of the route hears at
+/// once, in whose message it says so, and not after its half hour.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_whom_no_mail_reaches_passes_the_alarm_to_the_next_step_at_once() {
     let name = "a_person_whom_no_mail_reaches_passes_the_alarm_to_the_next_step_at_once";
@@ -186,8 +189,8 @@ async fn a_person_whom_no_mail_reaches_passes_the_alarm_to_the_next_step_at_once
     assert!(plant.log().contains("others are told instead"), "{}", plant.log());
 }
 
-/// R-AGENT-10: the only way to staff refuses. Health, log and metric say that an alarm has reached nobody,
-/// and it is tried until the way takes it.
+/// R-AGENT-10: the only way to staff refuses. Health, log and metric say that an alarm has reached
+/// nobody, and it is tried until the way takes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_alarm_that_no_way_takes_turns_the_health_until_one_does() {
     let name = "an_alarm_that_no_way_takes_turns_the_health_until_one_does";
@@ -246,8 +249,8 @@ fn count(bodies: &Mutex<Vec<String>>) -> usize {
     bodies.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
-/// R-AGENT-10: Teams answers 200 to what it did not deliver. The alarm is tried again, and meanwhile a way
-/// that asks for Critical alone hears of the Warning.
+/// R-AGENT-10: Teams answers 200 to what it did not deliver. The alarm is tried again, and
+/// meanwhile a way that asks for Critical alone hears of the Warning.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_200_of_teams_that_says_failed_is_no_delivery_and_others_hear_meanwhile() {
     let name = "a_200_of_teams_that_says_failed_is_no_delivery_and_others_hear_meanwhile";
@@ -275,8 +278,8 @@ async fn a_200_of_teams_that_says_failed_is_no_delivery_and_others_hear_meanwhil
     assert_eq!(count(&taken), 1, "and told elsewhere once");
 }
 
-/// R-AGENT-10: the way that failed is replaced by another one in the configuration. What waited on it reaches
-/// people by the new one; it waited for ever, and health said ok.
+/// R-AGENT-10: the way that failed is replaced by another one in the configuration. What waited on
+/// it reaches people by the new one; it waited for ever, and health said ok.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_on_a_way_that_has_left_the_configuration_is_told_by_the_new_one() {
     let name = "what_waits_on_a_way_that_has_left_the_configuration_is_told_by_the_new_one";

@@ -1,5 +1,6 @@
-//! The files of a plant change: a configuration that is refused or cut off, a store that was there and is gone. What
-//! would make an alarm tell nobody is said in health and to staff. Issue 33, points 2 and 3.
+//! The files of a plant change: a configuration that is refused or cut off, a store that was there
+//! and is gone. What would make an alarm tell nobody is said in health and to staff. Issue 33,
+//! points 2 and 3.
 
 use std::process::{Command, Stdio};
 
@@ -147,8 +148,8 @@ impl Subscriber {
     }
 }
 
-/// R-AGENT-10: the broker's topic is the only way to staff, and its receiver is away. The broker keeps nothing for a
-/// client without a session, and the alarm counted as told.
+/// R-AGENT-10: the broker's topic is the only way to staff, and its receiver is away. The broker
+/// keeps nothing for a client without a session, and the alarm counted as told.
 #[test]
 fn a_topic_that_nobody_subscribes_to_tells_nobody_until_somebody_does() {
     let test = "a_topic_that_nobody_subscribes_to_tells_nobody_until_somebody_does";
@@ -168,7 +169,8 @@ fn a_topic_that_nobody_subscribes_to_tells_nobody_until_somebody_does() {
     receiver.0.kill();
 }
 
-/// R-AGENT-10: a clean-up of the outbox, or one table that is restored, takes an alarm away that nobody has heard of.
+/// R-AGENT-10: a clean-up of the outbox, or one table that is restored, takes an alarm away that
+/// nobody has heard of.
 #[test]
 fn an_alarm_whose_rows_somebody_deletes_is_told_again() {
     let test = "an_alarm_whose_rows_somebody_deletes_is_told_again";

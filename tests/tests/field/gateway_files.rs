@@ -1,5 +1,5 @@
-//! The configuration of a gateway that is read again: one that is refused, cut off, or with which the gateway does
-//! not start takes nothing away, and staff hears of it. Issue 33, point 3.
+//! The configuration of a gateway that is read again: one that is refused, cut off, or with which
+//! the gateway does not start takes nothing away, and staff hears of it. Issue 33, point 3.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -95,8 +95,8 @@ fn a_configuration_that_a_gateway_refuses_takes_nothing_away_and_staff_is_told()
     plant.hears_times("[Cleared] gateway gw-09 is out of trouble", 2);
 }
 
-/// R-EDGE-10: the broker's rules let a gateway in and refuse its events. It measures and keeps them, and no alarm can
-/// come of them.
+/// R-EDGE-10: the broker's rules let a gateway in and refuse its events. It measures and keeps
+/// them, and no alarm can come of them.
 #[test]
 fn a_gateway_whose_events_the_broker_refuses_is_told_to_staff() {
     let test = "a_gateway_whose_events_the_broker_refuses_is_told_to_staff";

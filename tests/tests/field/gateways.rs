@@ -77,7 +77,8 @@ async fn a_gateways_own_trouble_is_told_once_and_its_end_too() {
     agent.stop().await.expect("no part failed");
 }
 
-/// Issue 33, point 9: an agent whose database is a restored backup asks for what the gateway has no more.
+/// Issue 33, point 9: an agent whose database is a restored backup asks for what the gateway has no
+/// more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_that_a_gateway_no_longer_has_are_counted_and_told() {
     let test = "events_that_a_gateway_no_longer_has_are_counted_and_told";

@@ -1,5 +1,5 @@
-//! Metrics exist from the start: what the documentation, the alert rules and the dashboard name is there
-//! before anything was counted. Issue 33, point 10.
+//! Metrics exist from the start: what the documentation, the alert rules and the dashboard name is
+//! there before anything was counted. Issue 33, point 10.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -110,7 +110,8 @@ fn every_documented_metric_exists_from_the_start_with_its_help() {
     assert!(unknown.is_empty(), "rules or dashboard name what is not there: {unknown:?}");
 }
 
-/// A figure of which the documentation says in bold that it must stay 0 has a rule that sends an alert.
+/// A figure of which the documentation says in bold that it must stay 0 has a rule that sends an
+/// alert.
 #[test]
 fn every_figure_that_must_stay_0_has_an_alert_rule() {
     let rules = rules();

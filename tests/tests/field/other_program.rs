@@ -1,5 +1,6 @@
-//! Another program that opens the agent's file: Python's sqlite3, in a process of its own. A connection of the test
-//! itself would map the file's shared memory into the test, and what the agent does to that file would end the test.
+//! Another program that opens the agent's file: Python's sqlite3, in a process of its own. A
+//! connection of the test itself would map the file's shared memory into the test, and what the
+//! agent does to that file would end the test.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! A database server that is put back to an earlier state takes it as it takes any other rows: staff is told that
-//! alarms which stood are not known. Issue 33, point 9.
+//! A database server that is put back to an earlier state takes it as it takes any other rows:
+//! staff is told that alarms which stood are not known. Issue 33, point 9.
 
 use pdm_harness::{Postgres, until};
 use sqlx::{Connection as _, PgConnection};

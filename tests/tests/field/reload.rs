@@ -1,5 +1,5 @@
-//! `pdm up` reads its configuration again on SIGHUP, as the services do: the embedded broker stays, what is
-//! wrong changes nothing. Issue 33, point 3.
+//! `pdm up` reads its configuration again on SIGHUP, as the services do: the embedded broker stays,
+//! what is wrong changes nothing. Issue 33, point 3.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};

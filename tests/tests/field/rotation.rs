@@ -1,5 +1,6 @@
-//! Every secret on the way of an alarm is changed while Criticals come in: no alarm is told later than a minute
-//! after the new secret is in its file, and no mail comes twice. Issue 33, "must show".
+//! Every secret on the way of an alarm is changed while Criticals come in: no alarm is told later
+//! than a minute after the new secret is in its file, and no mail comes twice. Issue 33, "must
+//! show".
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -26,8 +27,8 @@ const PACE: Duration = Duration::from_millis(1500);
 const BETWEEN: Duration = Duration::from_secs(4);
 const FAULT: &str = include_str!("../../../config/examples/event.json");
 
-/// A mail server with a login, whose password stands in a file; it confirms each mail after 0.7 s, so
-/// that secrets change in the middle of some. A mail is a line of its file: identity, then text.
+/// A mail server with a login, whose password stands in a file; it confirms each mail after 0.7 s,
+/// so that secrets change in the middle of some. A mail is a line of its file: identity, then text.
 const MAIL_SERVER: &str = r#"
 import asyncio, email, email.policy, sys
 from aiosmtpd.controller import Controller
@@ -142,7 +143,8 @@ impl Load {
     }
 }
 
-/// Publishes a window of a bearing whose life ends within a day, again until the broker has taken it.
+/// Publishes a window of a bearing whose life ends within a day, again until the broker has taken
+/// it.
 fn publish(port: u16, file: &Path, machine: &str, sequence: u64) {
     let mut event: Event = serde_json::from_str(FAULT).expect("the example");
     let now = pdm_service::clock::Clock::now(&pdm_service::clock::SystemClock);
@@ -244,7 +246,8 @@ impl Servers {
             "[[notify.webhook]]\nname = \"rotated\"\nurl_secret = {{ file = {hook:?} }}\n\
              language = \"en\"\nfrom = \"Watch\"\n\
              [notify.email]\nhost = \"127.0.0.1\"\nport = {port}\nsecurity = \"none\"\n\
-             user = \"pdm\"\npassword = {{ file = {mail:?} }}\nfrom = \"Watch\"\nlanguage = \"en\"\n\
+             user = \"pdm\"\npassword = {{ file = {mail:?} }}\nfrom = \"Watch\"\nlanguage = \
+             \"en\"\n\
              from_address = \"PdM <pdm@plant.example>\"\nto = [\"kim@plant.example\"]\n\
              [intake.quota]\nnew_bearings_per_hour = 1000\n"
         );

@@ -1,5 +1,5 @@
-//! Secrets that are rotated while the agent runs: no restart, and what failed with the old one leaves as soon
-//! as the new one is there. Issue 33, point 5.
+//! Secrets that are rotated while the agent runs: no restart, and what failed with the old one
+//! leaves as soon as the new one is there. Issue 33, point 5.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

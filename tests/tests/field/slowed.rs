@@ -1,5 +1,5 @@
-//! Receivers of web hooks that ask to wait, or that send elsewhere: the one is left alone for that time, within a
-//! bound, and the remark of the way says what either asked for. R-AGENT-10.
+//! Receivers of web hooks that ask to wait, or that send elsewhere: the one is left alone for that
+//! time, within a bound, and the remark of the way says what either asked for. R-AGENT-10.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,8 +13,8 @@ use axum::routing::post;
 use crate::open_plant::{begin, hook, until};
 use crate::suppression::Field;
 
-/// A server of hooks: one that asks to wait, three that send elsewhere. Its address, and how often the first one was
-/// asked.
+/// A server of hooks: one that asks to wait, three that send elsewhere. Its address, and how often
+/// the first one was asked.
 async fn receivers() -> (String, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
@@ -74,7 +74,8 @@ async fn a_receiver_that_asks_to_wait_or_sends_elsewhere_is_obeyed_within_a_boun
     assert!(remark("other").contains("another host, http://login.example"), "{remarks:?}");
     assert!(remark("moved").contains("another address at http://127.0.0.1"), "{remarks:?}");
     assert!(remarks.iter().all(|(_, error)| !error.contains("s3cret")), "{remarks:?}");
-    // long enough for the second alarm's first try, and for the first one's second by the agent's own rule
+    // long enough for the second alarm's first try, and for the first one's second by the agent's
+    // own rule
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(asked.load(Ordering::Relaxed), 1, "nothing is sent to it meanwhile");
     agent.stop().await.expect("no part failed");

@@ -1,5 +1,5 @@
-//! An agent as a program whose health is asked and whose messages to staff arrive at a web hook, with a
-//! gateway that publishes windows.
+//! An agent as a program whose health is asked and whose messages to staff arrive at a web hook,
+//! with a gateway that publishes windows.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -1,6 +1,6 @@
 //! Foreign MCP servers that answer with megabytes of nonsense: the answer is refused as what it is,
-//! with its length and its first words, and costs neither time nor memory. The server is a stand-in of
-//! a few lines that speaks the protocol over its standard input and output.
+//! with its length and its first words, and costs neither time nor memory. The server is a stand-in
+//! of a few lines that speaks the protocol over its standard input and output.
 
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -57,7 +57,8 @@ fn called(test: &str, megabytes: &str, kind: &str) -> Option<(Output, Duration)>
         "agent.toml",
         &format!(
             "[store]\nsqlite = \"agent.db\"\n[broker]\n[tools]\nfolder = \"tools\"\n\
-             [tools.servers.foreign]\nprogram = {:?}\narguments = [{script:?}, {megabytes:?}, {kind:?}]\n",
+             [tools.servers.foreign]\nprogram = {:?}\narguments = [{script:?}, {megabytes:?}, \
+             {kind:?}]\n",
             python.display().to_string()
         ),
     );

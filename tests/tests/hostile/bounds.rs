@@ -4,8 +4,8 @@ use pdm_harness::{Mosquitto, Persistence};
 
 use crate::open_plant::{Client, FromBegin, event, settings, started, topic, until};
 
-/// Events with a text of nearly a megabyte, each valid JSON of the contract's form: one of them once
-/// made a diagnosis that no broker takes, and the agent's output ended for ever.
+/// Events with a text of nearly a megabyte, each valid JSON of the contract's form: one of them
+/// once made a diagnosis that no broker takes, and the agent's output ended for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_texts_are_refused_by_name_and_the_output_goes_on() {
     let name = "long_texts_are_refused_by_name_and_the_output_goes_on";
@@ -75,8 +75,8 @@ async fn a_forged_action_reaches_nobody() {
     agent.stop().await.expect("no part failed");
 }
 
-/// A broker with a smaller limit than a diagnosis needs: the diagnosis alone is given up, and what waits
-/// behind it leaves. The connection once ended at each attempt, after a restart as well.
+/// A broker with a smaller limit than a diagnosis needs: the diagnosis alone is given up, and what
+/// waits behind it leaves. The connection once ended at each attempt, after a restart as well.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_too_large_for_the_broker_is_given_up_alone() {
     let name = "a_row_too_large_for_the_broker_is_given_up_alone";

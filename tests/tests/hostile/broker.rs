@@ -14,7 +14,8 @@ use rumqttc::{TlsConfiguration, Transport};
 use crate::programs::{Plant, get, half_connections, length, with_few_files};
 
 const SOURCE: &str = "[[source]]\nname = \"sim\"\nkind = \"simulator\"\npace = 1.0\n\
-    rate_hz = 6400.0\nperiod_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = 100\n\
+    rate_hz = 6400.0\nperiod_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = \
+    100\n\
     snapshot_s = 0.6\n[[source.channel]]\nchannel = 0\nequipment = \"P-1\"\nbearing = \"DE\"\n\
     bearing_type = \"6205\"\nrpm = 1797.0\n";
 
@@ -61,7 +62,8 @@ async fn half_connections_leave_health_and_the_broker_answering() {
     assert_eq!(running.terminate().code(), Some(0));
 }
 
-/// R-DEPLOY: a program of this machine took the agent's client id again and again, and nothing came in.
+/// R-DEPLOY: a program of this machine took the agent's client id again and again, and nothing came
+/// in.
 #[tokio::test(flavor = "multi_thread")]
 async fn on_loopback_nobody_takes_a_client_id_of_the_process() {
     let plant = Plant::new("", SOURCE);
@@ -196,8 +198,8 @@ async fn is_published(port: u16, name: &str, files: &TlsFiles, topic: &str) -> b
     published.await.expect("answered in time")
 }
 
-/// The gate holds what is published to the name of the client's certificate, as the shipped rules of
-/// Mosquitto do.
+/// The gate holds what is published to the name of the client's certificate, as the shipped rules
+/// of Mosquitto do.
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_the_gate_a_gateway_publishes_under_its_own_name_alone() {
     let name = "behind_the_gate_a_gateway_publishes_under_its_own_name_alone";
@@ -261,8 +263,9 @@ fn with_certificates(up: &mut std::process::Command, authority: &Authority) {
     }
 }
 
-/// A plant begins on one machine and adds certificates when its second gateway comes. The sessions in the broker's
-/// folder are those of the start before, of another user: edge and agent were refused by their own broker.
+/// A plant begins on one machine and adds certificates when its second gateway comes. The sessions
+/// in the broker's folder are those of the start before, of another user: edge and agent were
+/// refused by their own broker.
 #[test]
 fn the_same_folder_serves_without_certificates_and_with_them() {
     let name = "the_same_folder_serves_without_certificates_and_with_them";
@@ -287,7 +290,8 @@ fn the_same_folder_serves_without_certificates_and_with_them() {
     }
 }
 
-/// One certificate took all 512 places of the broker, and 400 sessions of another filled its memory.
+/// One certificate took all 512 places of the broker, and 400 sessions of another filled its
+/// memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_takes_its_share_of_connections_and_sessions_and_no_more() {
     let name = "a_certificate_takes_its_share_of_connections_and_sessions_and_no_more";

@@ -1,5 +1,5 @@
-//! An agent that is killed while it makes room at `[store] max_bytes`: the file stays sound and within its
-//! ceiling, and no open alarm goes.
+//! An agent that is killed while it makes room at `[store] max_bytes`: the file stays sound and
+//! within its ceiling, and no open alarm goes.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Doors that one caller cannot hold shut for the others: MCP sessions and streams, uploads, messages of programs.
-//! Each is counted on the running server, with requests by hand.
+//! Doors that one caller cannot hold shut for the others: MCP sessions and streams, uploads,
+//! messages of programs. Each is counted on the running server, with requests by hand.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -59,8 +59,8 @@ fn initialize() -> Value {
         "clientInfo": {"name": "test", "version": "1"}}})
 }
 
-/// Issue 34, H5: 3,458 sessions in half a minute took 1 GiB. A caller is who it is by its name: the blanks before a
-/// token, or a second token, make no other of it.
+/// Issue 34, H5: 3,458 sessions in half a minute took 1 GiB. A caller is who it is by its name: the
+/// blanks before a token, or a second token, make no other of it.
 #[test]
 fn mcp_sessions_of_one_caller_are_bounded_and_leave_another_its_own() {
     let plant = Plant::new("", "");
@@ -125,7 +125,8 @@ fn slow_uploads_of_one_user_leave_anothers_to_be_taken() {
     let slow = token(&plant, "t1", "technician");
     let _agent = plant.start(plant.command("pdm-agent", "run"), plant.agent);
     let begun = format!(
-        "POST /knowledge?name=slow.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {slow}\r\n\
+        "POST /knowledge?name=slow.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \
+         {slow}\r\n\
          Content-Length: 1000000\r\n\r\n# a"
     );
     let held = half_connections(plant.agent, 8, begun.as_bytes());
@@ -146,7 +147,8 @@ fn questions_of_one_viewer_to_a_model_that_hangs_leave_the_administrators_to_be_
     let address = model.local_addr().expect("an address");
     let plant = Plant::new("", "");
     plant.configure_agent(&format!(
-        "{}[reasoner]\nbase_url = \"http://{address}/v1\"\nmodel = \"hangs\"\ndialect = \"native\"\n\
+        "{}[reasoner]\nbase_url = \"http://{address}/v1\"\nmodel = \"hangs\"\ndialect \
+         = \"native\"\n\
          timeout_s = 4.0\n",
         plant.token()
     ));

@@ -1,5 +1,5 @@
-//! Files of an attacker: documents and recordings that overflow, expand, wait or lie; files of our own
-//! that others must not read.
+//! Files of an attacker: documents and recordings that overflow, expand, wait or lie; files of our
+//! own that others must not read.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -41,7 +41,8 @@ fn nested_pdf(depth: usize) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Some 100 KB that overflow the parser's stack, however well it is compiled: over HTTP, and in the folder that is read at every start.
+/// Some 100 KB that overflow the parser's stack, however well it is compiled: over HTTP, and in the
+/// folder that is read at every start.
 #[test]
 fn a_deeply_nested_pdf_is_refused_and_the_agent_lives() {
     let plant = Plant::new("", "");
@@ -327,8 +328,8 @@ fn a_wrong_configuration_is_told_without_its_secret_and_reserves_nothing() {
     );
 }
 
-/// L3 of the attack of 2026-11-25: a pipe held `tools validate` up for ever, a device without an end filled
-/// the memory.
+/// L3 of the attack of 2026-11-25: a pipe held `tools validate` up for ever, a device without an
+/// end filled the memory.
 #[test]
 fn a_tools_folder_with_pipes_and_devices_is_refused_by_file() {
     let folder = tempfile::tempdir().expect("folder");
@@ -347,8 +348,8 @@ fn a_tools_folder_with_pipes_and_devices_is_refused_by_file() {
     assert!(!said.contains("root:"), "{said}");
 }
 
-/// L8 of the attack of 2026-11-25: an archive under the name of a text became passages of nonsense, and a
-/// file's name an id with markup in it.
+/// L8 of the attack of 2026-11-25: an archive under the name of a text became passages of nonsense,
+/// and a file's name an id with markup in it.
 #[test]
 fn an_archive_is_no_text_and_an_id_has_no_markup() {
     let folder = tempfile::tempdir().expect("folder");

@@ -1,5 +1,6 @@
-//! A flood by one gateway beside honest ones: it delays itself. What is asserted is an order, never a time.
-//! The flood waits at the broker while the agent is stopped, so it stands in front of everything honest.
+//! A flood by one gateway beside honest ones: it delays itself. What is asserted is an order, never
+//! a time. The flood waits at the broker while the agent is stopped, so it stands in front of
+//! everything honest.
 
 use std::time::Duration;
 
@@ -75,8 +76,8 @@ const CRITICALS_BETWEEN: &str = "SELECT count(*) FROM pdm_agent_memory AS flood
 const CRITICALS_JUDGED: &str =
     "SELECT count(*) FROM pdm_agent_memory WHERE equipment_id <> 'P-101'";
 
-/// R-AGENT-1: 600 Criticals of two gateways, a hundredth of their quota, delayed an honest one by 76 s: turns were
-/// taken only where a batch of 256 began.
+/// R-AGENT-1: 600 Criticals of two gateways, a hundredth of their quota, delayed an honest one by
+/// 76 s: turns were taken only where a batch of 256 began.
 #[tokio::test]
 async fn an_honest_critical_is_judged_within_seconds_while_two_gateways_pour_criticals() {
     let test = "an_honest_critical_is_judged_within_seconds_while_two_gateways_pour_criticals";

@@ -1,9 +1,9 @@
-//! Servers that hang: an alarm leaves by another channel within 5 s, and an answer without an end is read
-//! up to a bound.
+//! Servers that hang: an alarm leaves by another channel within 5 s, and an answer without an end
+//! is read up to a bound.
 //!
-//! Broker, mail server and PostgreSQL are real and are stopped with SIGSTOP, so their connections stay
-//! open. Qdrant, MCP server and web hook are stand-ins that accept connections and never answer. Each
-//! hangs for [`SHORT`]; `tests/run hostile --hang` lets each hang for ten minutes.
+//! Broker, mail server and PostgreSQL are real and are stopped with SIGSTOP, so their connections
+//! stay open. Qdrant, MCP server and web hook are stand-ins that accept connections and never
+//! answer. Each hangs for [`SHORT`]; `tests/run hostile --hang` lets each hang for ten minutes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -272,8 +272,8 @@ async fn health(address: std::net::SocketAddr) -> (String, Duration) {
 }
 
 /// Without its store the agent cannot judge, because it does not know what it has judged. So health
-/// fails, staff is told past the store that the agent is blind, and what came in meanwhile is judged and
-/// told once afterwards.
+/// fails, staff is told past the store that the agent is blind, and what came in meanwhile is
+/// judged and told once afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_that_hangs_is_told_past_it_and_loses_nothing() {
     let name = "a_store_that_hangs_is_told_past_it_and_loses_nothing";

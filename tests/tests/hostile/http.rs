@@ -8,7 +8,8 @@ use pdm_harness::{Child, until};
 use crate::programs::{Plant, TOKEN, get, get_as, half_connections, post, shown, with_few_files};
 
 const SIMULATOR: &str = "[[source]]\nname = \"sim\"\nkind = \"simulator\"\npace = 1.0\n\
-    rate_hz = 6400.0\nperiod_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = 100\n\
+    rate_hz = 6400.0\nperiod_s = 60.0\n[source.simulator]\nfault = \"outer_race\"\nsnapshots = \
+    100\n\
     snapshot_s = 0.6\n[[source.channel]]\nchannel = 0\nequipment = \"P-1\"\nbearing = \"DE\"\n\
     bearing_type = \"6205\"\nrpm = 1797.0\n";
 
@@ -33,7 +34,8 @@ fn half_requests_leave_health_answering() {
     }
 }
 
-/// Issue 34, M1: 262 bodies that never end, of one caller who may enter, took every place and health with it.
+/// Issue 34, M1: 262 bodies that never end, of one caller who may enter, took every place and
+/// health with it.
 #[test]
 fn slow_bodies_of_one_caller_leave_health_answering() {
     let plant = Plant::new("", "");
@@ -51,7 +53,8 @@ fn slow_bodies_of_one_caller_leave_health_answering() {
         let health = health.unwrap_or_else(|| panic!("the agent is deaf: {}", plant.log()));
         assert!(health.starts_with("HTTP/1.1 200"), "{path}: {health}");
     }
-    // a body that is awaited holds no place: pages and API are answered too, to this caller as to others
+    // a body that is awaited holds no place: pages and API are answered too, to this caller as to
+    // others
     for path in ["/metrics", "/", "/api/v1/bearings"] {
         let answer = get(plant.agent, path).expect("an answer");
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");

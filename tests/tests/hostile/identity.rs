@@ -65,8 +65,8 @@ async fn a_gateway_that_claims_anothers_name_moves_no_receipt() {
     assert_eq!(plant.figures(STORED).await, [7]);
 }
 
-/// Issue 34, H2 and M3: with one certificate a gateway held everybody off the broker by their client ids,
-/// and an acknowledgement with its PUBACK was lost.
+/// Issue 34, H2 and M3: with one certificate a gateway held everybody off the broker by their
+/// client ids, and an acknowledgement with its PUBACK was lost.
 #[tokio::test]
 async fn a_client_that_takes_anothers_id_throws_nobody_off() {
     let test = "a_client_that_takes_anothers_id_throws_nobody_off";
@@ -117,8 +117,8 @@ async fn a_client_that_takes_anothers_id_throws_nobody_off() {
     assert_eq!(log.matches("connected for intake").count(), 1, "never thrown off: {log}");
 }
 
-/// The shipped broker makes the certificate's name the client id, so `check` has to be one of the agent's
-/// two connections. It is not the one for which events wait.
+/// The shipped broker makes the certificate's name the client id, so `check` has to be one of the
+/// agent's two connections. It is not the one for which events wait.
 #[tokio::test]
 async fn check_beside_a_running_agent_passes_and_leaves_its_intake_connected() {
     let test = "check_beside_a_running_agent_passes_and_leaves_its_intake_connected";
@@ -227,9 +227,9 @@ async fn a_machine_named_by_dots_is_refused() {
     assert_eq!(plant.figures(STORED).await, [0]);
 }
 
-/// R-EDGE-10: at a broker without access rules everybody reads the retained status, and the count in it. One
-/// event of it under the long topic ended the intake of the short one for good, two statuses with other
-/// counts ended both.
+/// R-EDGE-10: at a broker without access rules everybody reads the retained status, and the count
+/// in it. One event of it under the long topic ended the intake of the short one for good, two
+/// statuses with other counts ended both.
 #[tokio::test]
 async fn who_has_read_a_gateways_count_ends_no_intake_of_it() {
     let test = "who_has_read_a_gateways_count_ends_no_intake_of_it";

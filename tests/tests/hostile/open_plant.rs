@@ -1,5 +1,5 @@
-//! A plant for these tests: events, a client at the broker, receivers of web hooks, a clock that begins
-//! at a chosen time.
+//! A plant for these tests: events, a client at the broker, receivers of web hooks, a clock that
+//! begins at a chosen time.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -102,7 +102,8 @@ impl Client {
     pub(crate) async fn connect(port: u16) -> Self {
         let mut options = MqttOptions::new("plant", "127.0.0.1", port);
         options.set_max_packet_size(Some(4 << 20));
-        // a session that outlives its connection: a broker that hangs for minutes loses the connection
+        // a session that outlives its connection: a broker that hangs for minutes loses the
+        // connection
         options.set_clean_start(false);
         options.set_session_expiry_interval(Some(24 * 3600));
         let (mqtt, mut events) = AsyncClient::new(options, 1000);

@@ -1,5 +1,5 @@
-//! The shipped Mosquitto with its access rules and mutual TLS, a real agent behind it, and clients with
-//! certificates of the shipped script.
+//! The shipped Mosquitto with its access rules and mutual TLS, a real agent behind it, and clients
+//! with certificates of the shipped script.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -79,8 +79,8 @@ impl Plant {
         Some(plant)
     }
 
-    /// Starts a broker that anybody may use, without TLS and access rules, and an agent with these lines
-    /// after its `[broker]` addresses.
+    /// Starts a broker that anybody may use, without TLS and access rules, and an agent with these
+    /// lines after its `[broker]` addresses.
     pub(crate) fn open(test: &str, lines: &str) -> Option<Self> {
         let broker = Mosquitto::start(test, pdm_harness::Persistence::Memory)?;
         let (port, folder) = (broker.port(), tempfile::tempdir().expect("folder"));

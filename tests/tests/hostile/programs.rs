@@ -1,5 +1,5 @@
-//! The programs as they are installed: configurations in a temporary folder, a log, and HTTP by hand,
-//! since a client library would not send what an attacker sends.
+//! The programs as they are installed: configurations in a temporary folder, a log, and HTTP by
+//! hand, since a client library would not send what an attacker sends.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -129,7 +129,8 @@ pub(crate) fn get_as(port: u16, path: &str, token: &str) -> Option<String> {
 pub(crate) fn post(port: u16, path: &str, token: Option<&str>, body: &[u8]) -> Option<String> {
     let bearer = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}Content-Length: {}\r\nConnection: close\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}Content-Length: {}\r\nConnection: \
+         close\r\n\r\n",
         bearer.unwrap_or_default(),
         body.len()
     );

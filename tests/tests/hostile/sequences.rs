@@ -59,8 +59,10 @@ async fn a_jump_beyond_every_spool_moves_no_receipt() {
 /// A real edge that makes a window a second.
 fn edge(folder: &Path, spool: &Path, broker: u16, admin: u16) -> Child {
     let text = format!(
-        "gateway_id = \"gw-01\"\nsite = \"ulsan-1\"\n[broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
-         [spool]\npath = \"{}\"\n[admin]\nlisten = \"127.0.0.1:{admin}\"\n[[source]]\nname = \"sim\"\n\
+        "gateway_id = \"gw-01\"\nsite = \"ulsan-1\"\n[broker]\naddresses = \
+         [\"127.0.0.1:{broker}\"]\n\
+         [spool]\npath = \"{}\"\n[admin]\nlisten = \"127.0.0.1:{admin}\"\n[[source]]\nname = \
+         \"sim\"\n\
          kind = \"simulator\"\npace = 60.0\nrate_hz = 6400.0\nperiod_s = 12.0\n[source.simulator]\n\
          fault = \"outer_race\"\nsnapshots = 5000\nsnapshot_s = 0.5\nseed = 1\n[[source.channel]]\n\
          equipment = \"P-101\"\nbearing = \"DE\"\nbearing_type = \"6205\"\nrpm = 1797.0\n",

@@ -1,5 +1,6 @@
-//! A hostile gateway with a valid certificate sends attacks in random order while two honest gateways
-//! work: nothing honest is lost, stored twice or altered, and staff hears nothing false about it.
+//! A hostile gateway with a valid certificate sends attacks in random order while two honest
+//! gateways work: nothing honest is lost, stored twice or altered, and staff hears nothing false
+//! about it.
 //!
 //! The test command runs the short form; `tests/run hostile --minutes 10` the long one. The seed is
 //! printed and can be set again (`PDM_HOSTILE_SEED`).
@@ -33,8 +34,8 @@ pub(crate) fn honest_event(gateway: Gateway<'_>, n: u64) -> Event {
     Event { measured_at, event_id: EventId::at(measured_at.unix_ms()), ..gateway.event(n, true) }
 }
 
-/// Sends after the `first` event until the deadline; returns the text of each by its identity, and the
-/// last number.
+/// Sends after the `first` event until the deadline; returns the text of each by its identity, and
+/// the last number.
 pub(crate) async fn work(
     mut peer: Peer,
     gateway: Gateway<'static>,
@@ -85,8 +86,8 @@ const FIELDS: [&str; 11] = [
     "/schema",
     "/event_id",
 ];
-/// Longest text. The shipped broker takes packets of 256 KiB, other brokers 1 MiB; the rest of an event
-/// has some kilobytes.
+/// Longest text. The shipped broker takes packets of 256 KiB, other brokers 1 MiB; the rest of an
+/// event has some kilobytes.
 const LONGEST: usize = 1_040_000;
 
 /// A length around one of the contract's bounds, or up to what the broker takes.

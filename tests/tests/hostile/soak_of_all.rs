@@ -1,7 +1,9 @@
-//! Two hostile gateways, a hostile viewer and a hostile MCP client at once, each as fast as it can: no honest event
-//! is lost or stored twice, each honest Critical reaches staff within seconds, and memory and disk stay bounded.
+//! Two hostile gateways, a hostile viewer and a hostile MCP client at once, each as fast as it can:
+//! no honest event is lost or stored twice, each honest Critical reaches staff within seconds, and
+//! memory and disk stay bounded.
 //!
-//! The test command runs the short form; `tests/run hostile --minutes 10` the long one, which prints its figures.
+//! The test command runs the short form; `tests/run hostile --minutes 10` the long one, which
+//! prints its figures.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -19,11 +21,11 @@ use rand_chacha::ChaCha8Rng;
 use crate::plant::{Gateway, Peer, Plant, WATCH};
 use crate::soak::{SHORT, attack, honest_event, resident_mib, setting, stored, work};
 
-/// `[store] max_bytes` of the plant: above what ten minutes bring, so that each honest window can be looked for. Kills
-/// at the ceiling are tests of their own.
+/// `[store] max_bytes` of the plant: above what ten minutes bring, so that each honest window can
+/// be looked for. Kills at the ceiling are tests of their own.
 const MOST_BYTES: u64 = 256 << 20;
-/// `[notify] per_recipient_per_hour` of the plant: above what the honest gateway tells in ten minutes. The ceiling of an
-/// hour, above which a summary names the bearings, is a test of its own.
+/// `[notify] per_recipient_per_hour` of the plant: above what the honest gateway tells in ten
+/// minutes. The ceiling of an hour, above which a summary names the bearings, is a test of its own.
 const MESSAGES_PER_HOUR: u32 = 2000;
 /// The time between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
@@ -67,7 +69,8 @@ fn request(port: u16, head: &str, body: &[u8], reads: bool) -> Option<TcpStream>
 
 /// A viewer that begins bodies, opens streams and asks for pages without end.
 fn viewer_attacks(port: u16, until: Instant, count: &AtomicU64) {
-    let slow = "POST /api/v1/chat/message HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+    let slow = "POST /api/v1/chat/message HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: \
+                application/json\r\n\
                 Content-Length: 5000\r\n\r\n{";
     let live = "GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
     let page = "GET /api/v1/bearings HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
@@ -92,7 +95,8 @@ fn program_attacks(port: u16, until: Instant, count: &AtomicU64) {
         "clientInfo": {"name": name, "version": "1"}}});
     let tell = serde_json::json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
         "name": "notify_maintenance_staff", "arguments": {
-            "equipment_id": "P-101", "risk_level": "Watch", "message": "sign in at http://evil.example"}}});
+            "equipment_id": "P-101", "risk_level": "Watch", "message": "sign in at \
+                http://evil.example"}}});
     while Instant::now() < until {
         for body in [&begin, &tell] {
             let body = body.to_string();
@@ -120,7 +124,8 @@ pub(crate) fn critical(gateway: Gateway<'_>, sequence: u64, bearing: &str) -> Ev
     event
 }
 
-/// Publishes first Criticals until the deadline, each of its own machine; after how many seconds each was told.
+/// Publishes first Criticals until the deadline, each of its own machine; after how many seconds
+/// each was told.
 async fn criticals(plant: &Plant, watch: &Peer, own: Gateway<'static>, until: Instant) -> Vec<f64> {
     let mut peer = plant.client(own.name, &[]).await;
     own.is_born(&mut peer, 0).await;

@@ -1,5 +1,5 @@
-//! Statuses without end, of invented gateways and of one's own: they cost no other gateway an alarm, and fill
-//! neither the log nor the health. What cannot be read takes no page from anybody.
+//! Statuses without end, of invented gateways and of one's own: they cost no other gateway an
+//! alarm, and fill neither the log nor the health. What cannot be read takes no page from anybody.
 
 use pdm_harness::free_port;
 

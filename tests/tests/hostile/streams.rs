@@ -17,7 +17,8 @@ fn stream(port: u16) -> (TcpStream, String) {
     (stream, status.unwrap_or_default())
 }
 
-/// R-UI-1: a hundred streams leave the pages answering, the next ones are refused, SIGTERM ends all.
+/// R-UI-1: a hundred streams leave the pages answering, the next ones are refused, SIGTERM ends
+/// all.
 #[test]
 fn a_hundred_streams_are_served_beside_the_pages_and_end_with_the_program() {
     let plant = Plant::new("", "");

@@ -1,5 +1,5 @@
-//! Times that cannot be true, acknowledgements of another alarm, and more notifications than a person
-//! can read.
+//! Times that cannot be true, acknowledgements of another alarm, and more notifications than a
+//! person can read.
 
 use std::time::Duration;
 

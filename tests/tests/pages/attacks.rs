@@ -1,8 +1,10 @@
-//! The list of attacks on pages and API: each is tried against the running agent, and none succeeds.
+//! The list of attacks on pages and API: each is tried against the running agent, and none
+//! succeeds.
 //!
-//! An attempt says what it would be to succeed, and a few right requests at the end show that the same
-//! things can be done by whoever may: a list that nothing could pass would prove nothing. Every attempt
-//! comes from an address of its own on loopback, since wrong credentials of one address are slowed.
+//! An attempt says what it would be to succeed, and a few right requests at the end show that the
+//! same things can be done by whoever may: a list that nothing could pass would prove nothing.
+//! Every attempt comes from an address of its own on loopback, since wrong credentials of one
+//! address are slowed.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -50,7 +50,8 @@ impl Browser {
         let port: u16 = port.expect("chromedriver tells its port");
         pdm_agent::service::install_cryptography();
         let client = reqwest::Client::new();
-        // root needs --no-sandbox; pages are those of this test, and no other machine is asked for anything
+        // root needs --no-sandbox; pages are those of this test, and no other machine is asked for
+        // anything
         let here_alone =
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1";
         let arguments = ["--no-sandbox", "--headless", "--disable-dev-shm-usage", here_alone];

@@ -1,4 +1,5 @@
-//! Captured waveforms in a real browser: the pictures, one capture over another, the way from the bearing.
+//! Captured waveforms in a real browser: the pictures, one capture over another, the way from the
+//! bearing.
 
 use std::path::Path;
 
@@ -66,8 +67,9 @@ fn file(document: &CaptureDocument, loudness: f64) -> Vec<u8> {
     file
 }
 
-/// R-UI-1: from the bearing to its waveform; cursors, zoom and read-out as on the bearing's page; plots side by side
-/// where there is room, below one another on a phone; the sound reference over it.
+/// R-UI-1: from the bearing to its waveform; cursors, zoom and read-out as on the bearing's page;
+/// plots side by side where there is room, below one another on a phone; the sound reference over
+/// it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waveform_is_seen_with_the_reference_over_it() {
     let name = "a_waveform_is_seen_with_the_reference_over_it";
@@ -78,7 +80,8 @@ async fn a_waveform_is_seen_with_the_reference_over_it() {
     browser.until("the list", "return document.querySelector('#captures a') !== null").await;
     browser.click("#captures a").await;
     let drawn = "const all = [...document.querySelectorAll('.drawn .u-over')];
-        return all.length === 5 && all.every((one) => one.clientWidth > 300 && one.clientHeight > 100)";
+        return all.length === 5 && all.every((one) => one.clientWidth > 300 && one.clientHeight > \
+        100)";
     browser.until("five plots", drawn).await;
     let places = "const at = (id) => document.querySelector(id).getBoundingClientRect();
         return Math.abs(at('#envelope').top - at('#cepstrum').top) < 2
@@ -98,7 +101,8 @@ async fn a_waveform_is_seen_with_the_reference_over_it() {
     browser.until("five plots with it", drawn).await;
     browser.look(390, false).await;
     let below = "const at = (id) => document.querySelector(id).getBoundingClientRect();
-        const tops = ['#waveform', '#spectrum', '#envelope', '#cepstrum', '#orders'].map((id) => at(id).top);
+        const tops = ['#waveform', '#spectrum', '#envelope', '#cepstrum', '#orders'].map((id) => \
+        at(id).top);
         return tops.every((top, n) => n === 0 || top > tops[n - 1] + 100)
             && document.documentElement.scrollWidth <= innerWidth";
     browser.until("below one another", below).await;
@@ -108,13 +112,15 @@ async fn a_waveform_is_seen_with_the_reference_over_it() {
     plant.stop().await;
 }
 
-/// A line's button marks its harmonics, the keyboard reads values, and a part of the axis is drawn from the samples.
+/// A line's button marks its harmonics, the keyboard reads values, and a part of the axis is drawn
+/// from the samples.
 async fn reads_and_zooms(browser: &Browser) {
     browser.run("document.querySelectorAll('.tools button[data-hz]')[1].click()").await;
     let cursor = "return Number(document.querySelector('input[name=fundamental]').value) > 100";
     assert_eq!(browser.run(cursor).await, json!(true), "BPFO in Hz");
     let keys = "const canvas = document.querySelector('#envelope .canvas'); canvas.focus();
-        const press = (key) => canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        const press = (key) => canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: \
+        true }));
         for (let n = 0; n < 5; n += 1) press('PageDown');
         return document.querySelector('#envelope .readout').textContent";
     let told = browser.run(keys).await;

@@ -58,7 +58,8 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// R-CHAT: by keyboard, a step is shown before the answer, steps open and close, texts are no markup.
+/// R-CHAT: by keyboard, a step is shown before the answer, steps open and close, texts are no
+/// markup.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_by_keyboard_shows_its_steps_as_they_come_and_then_the_answer() {
     let name = "a_question_by_keyboard_shows_its_steps_as_they_come_and_then_the_answer";

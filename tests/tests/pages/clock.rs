@@ -1,5 +1,5 @@
-//! Times of pages on the plant's clock, as the server writes them: without a script and whatever the zone of
-//! a browser.
+//! Times of pages on the plant's clock, as the server writes them: without a script and whatever
+//! the zone of a browser.
 
 use reqwest::StatusCode;
 

@@ -57,7 +57,8 @@ async fn with_a_token_no_page_and_no_route_answers_without_it() {
     plant.stop().await;
 }
 
-/// A technician whose login ends over a form reads what to do, in words; a program gets its refusal.
+/// A technician whose login ends over a form reads what to do, in words; a program gets its
+/// refusal.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_form_that_is_sent_after_the_login_has_ended_leads_to_the_login_and_says_that_nothing_was_recorded()
  {
@@ -172,7 +173,8 @@ async fn foreign_texts_are_shown_and_never_run() {
     plant.stop().await;
 }
 
-/// R-AGENT-10: a bearing is shelved and told of again on its page; a shelf that does not fit is refused.
+/// R-AGENT-10: a bearing is shelved and told of again on its page; a shelf that does not fit is
+/// refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bearing_is_shelved_and_told_of_again_on_its_page() {
     let plant = Plant::open().await;

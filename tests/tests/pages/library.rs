@@ -1,5 +1,5 @@
-//! The plant's documents by a page: a file is added with what was read of it, answers at once, and is taken out
-//! again; everything else is refused with a sentence in the reader's language.
+//! The plant's documents by a page: a file is added with what was read of it, answers at once, and
+//! is taken out again; everything else is refused with a sentence in the reader's language.
 
 use pdm_harness::until;
 use reqwest::header::{CONTENT_TYPE, COOKIE, LOCATION};

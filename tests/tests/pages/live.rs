@@ -13,9 +13,10 @@ use serde_json::json;
 use crate::browser::Browser;
 use crate::plant::{Plant, client};
 
-/// R-UI-1: of three bearings one is measured anew. Its row alone is another element afterwards: where the
-/// others, the heading or the table were exchanged too, a screen reader would lose its place every two
-/// seconds, a selection would be gone, and a browser would lay the whole page out again.
+/// R-UI-1: of three bearings one is measured anew. Its row alone is another element afterwards:
+/// where the others, the heading or the table were exchanged too, a screen reader would lose its
+/// place every two seconds, a selection would be gone, and a browser would lay the whole page out
+/// again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_live_update_exchanges_the_row_that_changed_alone() {
     let name = "a_live_update_exchanges_the_row_that_changed_alone";
@@ -31,17 +32,22 @@ async fn a_live_update_exchanges_the_row_that_changed_alone() {
     // what is told later than the last refresh may still come: marks are made anew until they stay
     let settled = "const all = [...document.querySelectorAll('main, h1, table, tbody, tbody tr')];
         const is = all.every((one) => one.isKept); for (const one of all) one.isKept = true;
-        return new Promise((done) => setTimeout(() => done(is && all.every((one) => one.isConnected)), 3000));";
+        return new Promise((done) => setTimeout(() => done(is && all.every((one) => \
+        one.isConnected)), 3000));";
     browser.until("a page that rests", settled).await;
     plant.measure("P-102", &["NDE"], 23).await;
-    let fresh = "const fresh = [...document.querySelectorAll('tbody tr')].filter((row) => !row.isKept);
-        return fresh.length === 0 ? false : fresh.map((row) => row.querySelector('a').textContent);";
+    let fresh = "const fresh = [...document.querySelectorAll('tbody tr')].filter((row) => \
+        !row.isKept);
+        return fresh.length === 0 ? false : fresh.map((row) => \
+        row.querySelector('a').textContent);";
     let fresh = browser.until("the changed row", fresh).await;
     assert_eq!(fresh, json!(["P-102 · NDE"]));
-    let kept = "return ['main', 'h1', 'table', 'tbody'].every((one) => document.querySelector(one).isKept)";
+    let kept = "return ['main', 'h1', 'table', 'tbody'].every((one) => \
+        document.querySelector(one).isKept)";
     assert_eq!(browser.run(kept).await, json!(true), "what stands around the rows stays");
     let local = "const times = [...document.querySelectorAll('tbody time')];
-        return times.length === 3 && times.every((time) => time.dateTime.endsWith('Z') && /^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d/.test(time.textContent))";
+        return times.length === 3 && times.every((time) => time.dateTime.endsWith('Z') && \
+        /^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d/.test(time.textContent))";
     assert_eq!(browser.run(local).await, json!(true), "times are those of the plant's clock");
     let complaints = browser.complaints().await;
     assert!(complaints.is_empty(), "{complaints:?}");
@@ -53,8 +59,8 @@ fn plain(page: &str) -> String {
     page.replace("&#x2f;", "/")
 }
 
-/// R-UI-1: the page of a fleet holds a hundred rows of at most thirteen elements, however large the fleet is,
-/// and leads to the rest without a script.
+/// R-UI-1: the page of a fleet holds a hundred rows of at most thirteen elements, however large the
+/// fleet is, and leads to the rest without a script.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_the_fleet_holds_a_hundred_rows_and_leads_to_the_rest() {
     let plant = Plant::open().await;
@@ -77,8 +83,8 @@ async fn a_page_of_the_fleet_holds_a_hundred_rows_and_leads_to_the_rest() {
     plant.stop().await;
 }
 
-/// R-AGENT-10: what the heaviest page loads beside itself, as a proxy packs it. Fonts come where a device has
-/// none, and are kept for a year.
+/// R-AGENT-10: what the heaviest page loads beside itself, as a proxy packs it. Fonts come where a
+/// device has none, and are kept for a year.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn scripts_and_styles_of_a_bearings_page_weigh_at_most_60_kb() {
     let plant = Plant::open().await;

@@ -1,5 +1,6 @@
-//! A phone in a cellar: the work orders that were opened last can be read without the server, a report that is
-//! written there is kept and sent later, and what is lost is said. In a real browser, whose server goes away.
+//! A phone in a cellar: the work orders that were opened last can be read without the server, a
+//! report that is written there is kept and sent later, and what is lost is said. In a real
+//! browser, whose server goes away.
 
 use pdm_harness::{Network, Proxy};
 use reqwest::StatusCode;
@@ -48,7 +49,8 @@ impl Line {
 /// Until the worker answers for this page, and the work orders of the list are kept.
 async fn is_kept(browser: &Browser) {
     browser.until("the worker", "return navigator.serviceWorker.controller !== null").await;
-    let held = "caches.open('pdm-work').then((c) => c.keys()).then((k) => { window.held = k.length >= 2; }); return window.held";
+    let held = "caches.open('pdm-work').then((c) => c.keys()).then((k) => { window.held = k.length \
+                >= 2; }); return window.held";
     browser.until("the kept orders", held).await;
 }
 
@@ -83,12 +85,14 @@ async fn a_report_that_is_written_while_the_server_is_away_is_sent_when_it_is_ba
     assert_eq!(browser.run(&listed).await, json!(true), "the kept order stands there");
     // the same report a second time is the same one: its identity is that of the page
     browser.open(&format!("{}/work", line.url)).await;
-    let waits = "const e = document.querySelector('#unsent'); return e && !e.hidden && e.innerText.includes('cage broken in the cellar')";
+    let waits = "const e = document.querySelector('#unsent'); return e && !e.hidden && \
+                 e.innerText.includes('cage broken in the cellar')";
     browser.until("the report that waits", waits).await;
     browser.picture("offline-waits.png").await;
     line.mend();
     browser.open(&format!("{}/work?state=all", line.url)).await;
-    let sent = "const e = document.querySelector('#unsent'); return e && !e.hidden && e.innerText.includes('보관했던 보고를 보냄: 1')";
+    let sent = "const e = document.querySelector('#unsent'); return e && !e.hidden && \
+                e.innerText.includes('보관했던 보고를 보냄: 1')";
     browser.until("that it was sent", sent).await;
     browser.open(&format!("{}/bearings/ulsan-1/P-101/DE", line.url)).await;
     let stands =
@@ -133,7 +137,8 @@ async fn what_is_not_kept_is_said_to_be_lost_and_the_log_out_takes_the_orders_aw
     line.plant.stop().await;
 }
 
-/// A report that a browser kept is dated by its writing, is one however often it is sent, and is never another user's.
+/// A report that a browser kept is dated by its writing, is one however often it is sent, and is
+/// never another user's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kept_report_is_dated_by_its_writing_and_belongs_to_its_writer() {
     let plant = Plant::with_documents().await;
@@ -170,8 +175,8 @@ async fn a_kept_report_is_dated_by_its_writing_and_belongs_to_its_writer() {
     plant.stop().await;
 }
 
-/// A report of a replacement that the measurements contradict is said to be contradicted, and its work is opened
-/// again by one act.
+/// A report of a replacement that the measurements contradict is said to be contradicted, and its
+/// work is opened again by one act.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replacement_that_the_measurements_contradict_is_said_and_its_work_opened_again() {
     let plant = Plant::with_documents().await;

@@ -1,5 +1,6 @@
-//! The work order as a page: what it tells, the photos that are added to it, and what else is made for people on
-//! the floor: ends of shelves, several alarms at once, files of lists, duty, labels and knowledge.
+//! The work order as a page: what it tells, the photos that are added to it, and what else is made
+//! for people on the floor: ends of shelves, several alarms at once, files of lists, duty, labels
+//! and knowledge.
 
 use pdm_harness::until;
 use pdm_shared::risk::RiskLevel;
@@ -59,7 +60,8 @@ impl<'a> User<'a> {
         let head = "--line\r\nContent-Disposition: form-data; name=\"form_key\"\r\n\r\n";
         body.extend_from_slice(format!("{head}{key}\r\n").as_bytes());
         for file in files {
-            let head = "--line\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"../x.php\"\r\n\
+            let head = "--line\r\nContent-Disposition: form-data; name=\"photo\"; \
+                        filename=\"../x.php\"\r\n\
                         Content-Type: text/html\r\n\r\n";
             body.extend_from_slice(head.as_bytes());
             body.extend_from_slice(file);
@@ -99,8 +101,8 @@ pub(crate) async fn order(user: &User<'_>) -> (String, Value) {
     (event, order)
 }
 
-/// Every step of lockout and procedure of the written order stands on its page, in both languages; where the order
-/// has no designation, the page says so in its words; no path of the server leaves.
+/// Every step of lockout and procedure of the written order stands on its page, in both languages;
+/// where the order has no designation, the page says so in its words; no path of the server leaves.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_of_a_work_order_tells_what_its_document_tells() {
     let plant = Plant::with_documents().await;
@@ -174,8 +176,8 @@ async fn what_was_done_and_which_parts_were_used_is_recorded_and_taken_back() {
     plant.stop().await;
 }
 
-/// A photo is what its content says, is served as nothing else, and stands beside the documents; everything else is
-/// refused with a sentence in the reader's language, and keeps nothing.
+/// A photo is what its content says, is served as nothing else, and stands beside the documents;
+/// everything else is refused with a sentence in the reader's language, and keeps nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::too_many_lines, reason = "one course of a photo from the phone to its removal")]
 async fn a_photo_is_added_shown_and_removed_and_what_is_none_is_refused() {
@@ -270,8 +272,8 @@ async fn a_photo_is_added_shown_and_removed_and_what_is_none_is_refused() {
     plant.stop().await;
 }
 
-/// A shelf ends at the morning that people name, from the page and from a message's link; what is too far away is
-/// refused with a sentence.
+/// A shelf ends at the morning that people name, from the page and from a message's link; what is
+/// too far away is refused with a sentence.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::too_many_lines, reason = "one story")]
 async fn a_shelf_ends_at_the_morning_that_people_name() {
@@ -342,8 +344,8 @@ async fn a_shelf_ends_at_the_morning_that_people_name() {
     plant.stop().await;
 }
 
-/// Lists are filtered, searched by line, chosen from and taken along as files; what has changed since it was seen
-/// is left as it is.
+/// Lists are filtered, searched by line, chosen from and taken along as files; what has changed
+/// since it was seen is left as it is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_are_filtered_acted_on_together_and_taken_along() {
     let plant = Plant::with_users().await;
@@ -450,8 +452,8 @@ fn shown(page: &str) -> String {
     text
 }
 
-/// R-UI-1: no English word of the pages stands on a Korean page; what is data (names, notes, documents) may be in
-/// any language.
+/// R-UI-1: no English word of the pages stands on a Korean page; what is data (names, notes,
+/// documents) may be in any language.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_english_word_of_ours_stands_on_a_korean_page() {
     let plant = Plant::with_documents().await;

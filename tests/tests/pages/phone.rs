@@ -18,8 +18,8 @@ pub(crate) const TOO_SMALL: &str = r"
     return [...small, ...wide, ...(head > 120 ? [`the header is ${head} px high`] : [])];
 ";
 
-/// D2, D4: the header leaves room, everything to press is large enough, a work order is a card with the machine
-/// above its form, and what was recorded is said and undone.
+/// D2, D4: the header leaves room, everything to press is large enough, a work order is a card with
+/// the machine above its form, and what was recorded is said and undone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_technician_works_on_a_phone_without_scrolling_sideways() {
     let name = "a_technician_works_on_a_phone_without_scrolling_sideways";
@@ -46,7 +46,8 @@ async fn a_technician_works_on_a_phone_without_scrolling_sideways() {
     browser.click(".card details summary").await;
     let inside = "const card = document.querySelector('.card');
         const box = (e) => e.getBoundingClientRect();
-        const [head, send] = [box(card.querySelector('h2')), box(card.querySelector('button.main'))];
+        const [head, send] = [box(card.querySelector('h2')), \
+        box(card.querySelector('button.main'))];
         return head.bottom <= send.top && send.left >= 0 && send.right <= innerWidth
             && card.querySelector('form').innerText.includes('P-101')";
     assert_eq!(browser.run(inside).await, json!(true), "the machine above its form");
@@ -71,7 +72,10 @@ async fn a_technician_works_on_a_phone_without_scrolling_sideways() {
     let drawn = "return document.querySelector('#trend canvas')?.width > 100";
     browser.until("the trend", drawn).await;
     browser
-        .run("const r = document.querySelector('#trend select[name=range]'); r.value = 'day'; r.dispatchEvent(new Event('change')); return true")
+        .run(
+            "const r = document.querySelector('#trend select[name=range]'); r.value = 'day'; \
+            r.dispatchEvent(new Event('change')); return true",
+        )
         .await;
     browser.until("the trend of a day", drawn).await;
     let complaints = browser.complaints().await;
@@ -90,8 +94,8 @@ pub(crate) async fn enter(browser: &Browser, plant: &Plant, to: &str) {
     browser.click("form button.main").await;
 }
 
-/// A work order is done with the thumb: lockout is ticked and stays ticked, a photo of the phone is added and
-/// shown, one that is too large is told before it is sent.
+/// A work order is done with the thumb: lockout is ticked and stays ticked, a photo of the phone is
+/// added and shown, one that is too large is told before it is sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_work_order_is_done_on_a_phone_with_a_photo() {
     let name = "a_work_order_is_done_on_a_phone_with_a_photo";
@@ -123,7 +127,8 @@ async fn a_work_order_is_done_on_a_phone_with_a_photo() {
         browser.choose_file("input[type=file]", &path).await;
         browser.click("form[data-too-large] button").await;
         let seen = format!(
-            "const all = [...document.querySelectorAll('.photos img')]; all.at(-1)?.scrollIntoView();
+            "const all = [...document.querySelectorAll('.photos img')]; \
+             all.at(-1)?.scrollIntoView();
              return all.length === {} && all.every((one) => one.naturalWidth === 800)",
             number + 1
         );
@@ -134,14 +139,16 @@ async fn a_work_order_is_done_on_a_phone_with_a_photo() {
     std::fs::write(&large, vec![0; 13 * 1024 * 1024]).expect("written");
     browser.choose_file("input[type=file]", &large).await;
     browser.click("form[data-too-large] button").await;
-    let told = "return document.querySelector('form[data-too-large] output').textContent.includes('12 MB')";
+    let told = "return document.querySelector('form[data-too-large] \
+        output').textContent.includes('12 MB')";
     browser.until("the sentence", told).await;
     let complaints = browser.complaints().await;
     assert!(complaints.is_empty(), "{complaints:?}");
     plant.stop().await;
 }
 
-/// R-UI-1: what was made for the floor keeps nobody out, on a phone and a screen, in both languages and themes.
+/// R-UI-1: what was made for the floor keeps nobody out, on a phone and a screen, in both languages
+/// and themes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn orders_duty_labels_search_and_statistics_keep_nobody_out() {
     let name = "orders_duty_labels_search_and_statistics_keep_nobody_out";

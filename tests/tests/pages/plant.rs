@@ -80,7 +80,8 @@ impl Plant {
         Self::start(Entry::Users, server, None).await
     }
 
-    /// The users of [`Plant::with_users`], and a provider of logins whose browsers come back to `port`.
+    /// The users of [`Plant::with_users`], and a provider of logins whose browsers come back to
+    /// `port`.
     pub(crate) async fn with_provider(oidc: OidcSettings, port: u16) -> Self {
         let folder = tempfile::tempdir().expect("folder");
         let mut settings = Self::settings(folder.path());
@@ -200,8 +201,8 @@ impl Plant {
         self.folder.path()
     }
 
-    /// Stores a healthy window of each of these bearings of a machine, and waits until they are judged.
-    /// `sequence` is that of the first window; the agent starts with 20.
+    /// Stores a healthy window of each of these bearings of a machine, and waits until they are
+    /// judged. `sequence` is that of the first window; the agent starts with 20.
     pub(crate) async fn measure(&self, machine: &str, bearings: &[&str], sequence: u64) {
         let settings = Self::settings(self.folder.path());
         let store = open_store(&settings.store).await.expect("opens");

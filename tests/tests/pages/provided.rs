@@ -1,5 +1,6 @@
-//! R-AGENT-10: logging in by the plant's own provider. The provider is a certified one (oidc-provider, of the
-//! registry of npm) on another site than the pages, as `localhost` is for a browser that is on `127.0.0.1`.
+//! R-AGENT-10: logging in by the plant's own provider. The provider is a certified one
+//! (oidc-provider, of the registry of npm) on another site than the pages, as `localhost` is for a
+//! browser that is on `127.0.0.1`.
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ impl Drop for Logins {
 }
 
 impl Logins {
-    /// Starts the provider for pages on `port`; `None` (noted as not run) without node or the provider.
+    /// Starts the provider for pages on `port`; `None` (noted as not run) without node or the
+    /// provider.
     fn start(test: &str, port: u16) -> Option<Self> {
         let node = program(test, "node")?;
         let place = std::env::var_os("PDM_OIDC").map(PathBuf::from);
@@ -89,7 +91,8 @@ fn settings(port: u16, client_secret: Option<SecretSource>) -> OidcSettings {
     }
 }
 
-/// Logs in at the provider's own form as this person, and agrees that the pages see name and groups.
+/// Logs in at the provider's own form as this person, and agrees that the pages see name and
+/// groups.
 async fn log_in(browser: &Browser, name: &str) {
     browser.until("the provider's form", "return !!document.querySelector('[name=login]')").await;
     let fill = format!(
@@ -240,8 +243,8 @@ async fn without_its_provider_the_login_page_says_so_and_passwords_go_on() {
     plant.login("technician").await;
 }
 
-/// Issue 33: the client secret is read at each login. What the provider took away lets nobody in, and the new one
-/// does without a restart.
+/// Issue 33: the client secret is read at each login. What the provider took away lets nobody in,
+/// and the new one does without a restart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_client_secret_is_used_by_the_next_login() {
     let test = "a_changed_client_secret_is_used_by_the_next_login";

@@ -1,5 +1,5 @@
-//! Taking out, renaming, replacing and releasing by API and page: administrators alone, after a look that
-//! changes nothing, once, and written down. Issue 33, point 7.
+//! Taking out, renaming, replacing and releasing by API and page: administrators alone, after a
+//! look that changes nothing, once, and written down. Issue 33, point 7.
 
 use pdm_agent::service::open_store;
 use pdm_agent::settings::{AgentSettings, StorePlace};
@@ -240,8 +240,8 @@ async fn gateways(server: Option<&Postgres>) {
     plant.stop().await;
 }
 
-/// As the neighbours' forms: no GET changes anything, a form of another login is refused, and so is a session
-/// at the API.
+/// As the neighbours' forms: no GET changes anything, a form of another login is refused, and so is
+/// a session at the API.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_shows_what_would_change_and_changes_it_by_its_own_form_alone() {
     let plant = Plant::with_users().await;
@@ -296,8 +296,8 @@ async fn the_page_shows_what_would_change_and_changes_it_by_its_own_form_alone()
     plant.stop().await;
 }
 
-/// A gateway whose events are refused stands on its page with the act that admits it, which an administrator
-/// does on a phone.
+/// A gateway whose events are refused stands on its page with the act that admits it, which an
+/// administrator does on a phone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_administrator_admits_a_refused_gateway_on_a_phone() {
     let name = "an_administrator_admits_a_refused_gateway_on_a_phone";

@@ -56,8 +56,8 @@ impl<'a> Technician<'a> {
 
 const BEARING: &str = "/bearings/ulsan-1/P-101/DE";
 
-/// The pages from which a report comes: of the episode, of the bearing, of the work order and the list. Each
-/// closes what waits, keeps the note, says so and takes it back.
+/// The pages from which a report comes: of the episode, of the bearing, of the work order and the
+/// list. Each closes what waits, keeps the note, says so and takes it back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_of_every_page_reaches_the_open_work_is_shown_and_taken_back() {
     let plant = Plant::with_users().await;
@@ -137,8 +137,8 @@ async fn a_report_without_a_verdict_of_the_person_counts_in_nothing() {
     plant.stop().await;
 }
 
-/// Two people at one machine: the second is told of the first one's contrary report, not of one that agrees, of
-/// the own, or of one that was taken back.
+/// Two people at one machine: the second is told of the first one's contrary report, not of one
+/// that agrees, of the own, or of one that was taken back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_that_contradicts_another_ones_says_so() {
     const CONTRARY: &str = "다른 보고와 다릅니다";
@@ -167,8 +167,8 @@ async fn a_report_that_contradicts_another_ones_says_so() {
     plant.stop().await;
 }
 
-/// An acknowledgement that was a slip is taken back from the page, once, with a remark and a record; the alarm is
-/// then one that nobody has acknowledged, and can be acknowledged again.
+/// An acknowledgement that was a slip is taken back from the page, once, with a remark and a
+/// record; the alarm is then one that nobody has acknowledged, and can be acknowledged again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_acknowledgement_is_taken_back_within_ten_minutes() {
     let plant = Plant::with_users().await;

@@ -1,4 +1,5 @@
-//! Users and their roles: what each may do, walked over every route that acts, and how a session ends.
+//! Users and their roles: what each may do, walked over every route that acts, and how a session
+//! ends.
 
 use std::collections::BTreeSet;
 
@@ -127,7 +128,8 @@ async fn a_viewer_cannot_act_on_any_route_of_the_document_or_by_any_form_of_a_pa
     plant.stop().await;
 }
 
-/// R-AGENT-10: a token is shown once where it is made, opens the API, and opens nothing once it is revoked.
+/// R-AGENT-10: a token is shown once where it is made, opens the API, and opens nothing once it is
+/// revoked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_administrator_makes_a_token_and_takes_it_away() {
     let plant = Plant::with_users().await;

@@ -48,7 +48,8 @@ impl Demo {
 }
 
 /// Rules of axe-core, and what breaks them.
-pub(crate) const RULES: &str = "return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+pub(crate) const RULES: &str = "return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', \
+    'wcag21a', 'wcag21aa', 'wcag22aa'] })
     .then(found => found.violations.map(one => `${one.id}: ${one.nodes[0].html}`))";
 
 /// axe-core, which the test command fetches.
@@ -120,8 +121,8 @@ async fn a_technician_sees_the_failing_bearing_and_acknowledges_by_keyboard() {
     assert!(complaints.is_empty(), "{complaints:?}");
 }
 
-/// R-GRAPH-1: the machine with its graph, as a picture and as a table; spare parts and documents on the
-/// bearing's page, from which the machine is reached.
+/// R-GRAPH-1: the machine with its graph, as a picture and as a table; spare parts and documents on
+/// the bearing's page, from which the machine is reached.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_planner_goes_from_a_bearing_to_its_machine_and_sees_what_stands_around_it() {
     let name = "a_planner_goes_from_a_bearing_to_its_machine_and_sees_what_stands_around_it";
@@ -150,7 +151,8 @@ async fn a_planner_goes_from_a_bearing_to_its_machine_and_sees_what_stands_aroun
     assert!(machine.contains("← installed in") && machine.contains("→ fed by"), "{machine}");
     // a name that looks like markup is shown as it is, as far as a label goes
     assert!(machine.contains(&MARKUP[..28]), "{machine}");
-    let is_reached = "const link = document.querySelector(\"main td ~ th a[href='/bearings/ulsan-1/P-101/DE']\");
+    let is_reached = "const link = document.querySelector(\"main td ~ th \
+        a[href='/bearings/ulsan-1/P-101/DE']\");
         return link !== null";
     assert_eq!(browser.run(is_reached).await, json!(true));
     let complaints = browser.complaints().await;
@@ -176,7 +178,8 @@ async fn no_page_keeps_anybody_out_in_both_languages_and_themes_on_a_phone_and_a
     let work =
         "return fetch('/api/v1/work?state=all').then(a => a.json()).then(a => a.items[0].event_id)";
     let order = format!("/work/{}", browser.run(work).await.as_str().expect("an event"));
-    // the demo has no asset graph: a machine, and a bearing with parts and documents, are another agent's
+    // the demo has no asset graph: a machine, and a bearing with parts and documents, are another
+    // agent's
     let plant = Plant::open().await;
     let of_demo = [
         "/",
@@ -190,8 +193,8 @@ async fn no_page_keeps_anybody_out_in_both_languages_and_themes_on_a_phone_and_a
     let of_plant = ["/equipment/P-101", "/bearings/ulsan-1/P-101/DE"]
         .map(|page| format!("{}{page}", plant.url));
     let pages: Vec<&String> = of_demo.iter().chain(&of_plant).collect();
-    // lists and forms of the same parts: a dark phone and a light screen have all of their colours and
-    // widths, in half of the time
+    // lists and forms of the same parts: a dark phone and a light screen have all of their colours
+    // and widths, in half of the time
     let alike =
         ["/episodes?state=all", &episode, &shelf, "/work?state=all", &order, "/users", "/audit"]
             .map(|page| format!("{}{page}", demo.url));
@@ -209,7 +212,8 @@ async fn no_page_keeps_anybody_out_in_both_languages_and_themes_on_a_phone_and_a
                 wrong.extend(
                     found.iter().map(|one| format!("{language} {width} {dark} {page} {one}")),
                 );
-                let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
+                let wide = "return document.documentElement.scrollWidth > \
+                    document.documentElement.clientWidth";
                 if browser.run(wide).await == json!(true) {
                     wrong.push(format!("{language} {width} {page} scrolls to the side"));
                 }
@@ -272,7 +276,8 @@ async fn a_login_and_a_link_work_in_a_browser_and_keep_nobody_out() {
     plant.stop().await;
 }
 
-/// R-UI-1: what users alone reach: tokens, the sheet of a work order, failing channels, the stacked spectra.
+/// R-UI-1: what users alone reach: tokens, the sheet of a work order, failing channels, the stacked
+/// spectra.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_sheets_channels_and_stacked_spectra_keep_nobody_out() {
     let name = "tokens_sheets_channels_and_stacked_spectra_keep_nobody_out";
@@ -311,7 +316,8 @@ async fn tokens_sheets_channels_and_stacked_spectra_keep_nobody_out() {
                 let found = browser.run(RULES).await;
                 let found = found.as_array().cloned().unwrap_or_default();
                 wrong.extend(found.iter().map(|one| format!("{language} {width} {page} {one}")));
-                let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
+                let wide = "return document.documentElement.scrollWidth > \
+                    document.documentElement.clientWidth";
                 if browser.run(wide).await == json!(true) {
                     wrong.push(format!("{language} {width} {page} scrolls to the side"));
                 }
@@ -320,7 +326,8 @@ async fn tokens_sheets_channels_and_stacked_spectra_keep_nobody_out() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // 20 windows with spectra of 400 lines
-    let drawn = "const c = document.querySelector('canvas.stack'); return c.height === 20 && c.width === 400";
+    let drawn = "const c = document.querySelector('canvas.stack'); return c.height === 20 && \
+        c.width === 400";
     browser.until("the stacked spectra", drawn).await;
     let told = "document.querySelector('#waterfall .canvas').focus(); return true";
     browser.run(told).await;

@@ -24,8 +24,8 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     text.split(from).nth(1)?.split(to).next()
 }
 
-/// Report and work order of an alarm open from its pages, for whoever may see these and for nobody else; no
-/// request reaches another file.
+/// Report and work order of an alarm open from its pages, for whoever may see these and for nobody
+/// else; no request reaches another file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::too_many_lines, reason = "one course of documents from the alarm to the page")]
 async fn documents_are_served_by_the_pages_and_no_other_file_is() {
@@ -69,7 +69,8 @@ async fn documents_are_served_by_the_pages_and_no_other_file_is() {
         let name = format!("{time}-{event}-{document}.en.html");
         let html = std::fs::read_to_string(folder.join(&name)).expect("was written");
         let html = html.replace("&#x2f;", "/");
-        // R-AGENT-8: the picture where the capture was there, else that it follows; always where it is looked at
+        // R-AGENT-8: the picture where the capture was there, else that it follows; always where it
+        // is looked at
         let is_there = html.contains("Captured waveform") && html.contains("/captures/");
         let follows = html.contains("The waveform follows") && html.contains("/analyses/");
         assert!(is_there != follows, "{name}");
@@ -104,8 +105,8 @@ async fn documents_are_served_by_the_pages_and_no_other_file_is() {
     plant.stop().await;
 }
 
-/// Text is compressed for who takes it, an address that does not exist says so in the reader's language, and a
-/// phone finds what it needs to install the pages without a login.
+/// Text is compressed for who takes it, an address that does not exist says so in the reader's
+/// language, and a phone finds what it needs to install the pages without a login.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_is_compressed_and_a_wrong_address_is_said_to_be_one() {
     let plant = Plant::with_users().await;

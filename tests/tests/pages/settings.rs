@@ -1,5 +1,5 @@
-//! Settings and duty overrides by a page: shown first, checked as at a start, written byte for byte, taken over by
-//! the running agent.
+//! Settings and duty overrides by a page: shown first, checked as at a start, written byte for
+//! byte, taken over by the running agent.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -106,7 +106,8 @@ impl Agent {
         (status, text.replace("&#x2f;", "/").replace("&quot;", "\"").replace("&#x27;", "'"))
     }
 
-    /// Sends a form, presses the button of what it shows, and waits until the agent has taken it over.
+    /// Sends a form, presses the button of what it shows, and waits until the agent has taken it
+    /// over.
     async fn change(&self, fields: &[(&str, &str)]) -> String {
         let before = self.text();
         let (status, shown) = self.send(fields).await;
@@ -134,8 +135,8 @@ impl Agent {
     }
 }
 
-/// R-UI-1: a threshold, a stand-in, a route and a hook are changed by pages; what is wrong, stale or not offered
-/// changes nothing, and every other byte of the file stays.
+/// R-UI-1: a threshold, a stand-in, a route and a hook are changed by pages; what is wrong, stale
+/// or not offered changes nothing, and every other byte of the file stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_are_shown_checked_written_and_taken_over() {
     let mut agent = Agent::start().await;
@@ -263,6 +264,14 @@ async fn routes_and_hooks(agent: &Agent, second: &str) {
     assert_eq!(agent.text(), fourth);
 }
 
+/// A script that opens what a page folds.
+fn open_details(selector: &str) -> String {
+    format!(
+        "document.querySelectorAll('{selector}').forEach((one) => {{ one.open = true; }}); \
+         return true"
+    )
+}
+
 /// R-UI-1: settings and duty keep nobody out, on a phone and a screen, in both languages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_keep_nobody_out() {
@@ -287,7 +296,7 @@ async fn settings_keep_nobody_out() {
                 if page == "change" {
                     // the lines of a change, and what is wrong
                     browser.open(&format!("{}/settings?section=settings_rota", agent.url)).await;
-                    browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; }); return true").await;
+                    browser.run(&open_details("details")).await;
                     browser
                         .run(
                             "document.querySelector('[name=\"v.weeks\"]').value = '2'; return true",
@@ -300,7 +309,7 @@ async fn settings_keep_nobody_out() {
                     browser.until("the change", shown).await;
                 } else {
                     browser.open(&format!("{}{page}", agent.url)).await;
-                    browser.run("document.querySelectorAll('main details').forEach((one) => { one.open = true; }); return true").await;
+                    browser.run(&open_details("main details")).await;
                 }
                 browser.run(&axe).await;
                 let found = browser.run(RULES).await;
@@ -319,7 +328,8 @@ async fn settings_keep_nobody_out() {
     // the menu of a phone opens by one touch and has every page
     browser.look(360, false).await;
     browser.open(&format!("{}/", agent.url)).await;
-    let open = "return [...document.querySelectorAll('.menu nav a')].filter((one) => one.checkVisibility({ contentVisibilityAuto: true })).length";
+    let open = "return [...document.querySelectorAll('.menu nav a')].filter((one) => \
+        one.checkVisibility({ contentVisibilityAuto: true })).length";
     assert_eq!(browser.run(open).await, json!(0), "closed");
     browser.click(".menu summary").await;
     let seen = browser.run(open).await.as_u64().expect("a number");

@@ -18,8 +18,8 @@ const TOLD: &str = "return document.querySelector('#spectrum .beside').textConte
 /// Lines that the plot's legend names: the axis, the last spectrum, and what lies over it.
 const DRAWN: &str = "return document.querySelectorAll('#spectrum .u-legend .u-series').length";
 
-/// R-UI-1: the baseline and a spectrum of another date lie over the last one, named with their time and speed; what
-/// is not kept is said.
+/// R-UI-1: the baseline and a spectrum of another date lie over the last one, named with their time
+/// and speed; what is not kept is said.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_baseline_and_another_date_are_laid_over_the_last_spectrum() {
     let name = "the_baseline_and_another_date_are_laid_over_the_last_spectrum";
@@ -31,7 +31,8 @@ async fn the_baseline_and_another_date_are_laid_over_the_last_spectrum() {
     browser.open(&format!("{}/bearings/demo/P-101/DE", demo.url)).await;
     browser.until("the spectrum", &format!("{DRAWN} === 2")).await;
     browser.run(&choose("beside", "baseline")).await;
-    let is_told = "return document.querySelector('#spectrum .beside').textContent.includes('Spectrum to compare: demo/P-101/DE')";
+    let is_told = "return document.querySelector('#spectrum \
+        .beside').textContent.includes('Spectrum to compare: demo/P-101/DE')";
     browser.until("the baseline", is_told).await;
     assert_eq!(browser.run(DRAWN).await, json!(3), "both are drawn");
     let baseline = browser.run(TOLD).await;
@@ -45,7 +46,8 @@ async fn the_baseline_and_another_date_are_laid_over_the_last_spectrum() {
     let date = browser.run(TOLD).await;
     assert_ne!(date, baseline, "another spectrum");
     browser.run(&choose("beside_at", "1996-01-01T00:00")).await;
-    let missing = "return document.querySelector('#spectrum .beside').textContent === 'No such spectrum is kept.'";
+    let missing = "return document.querySelector('#spectrum .beside').textContent === 'No such \
+        spectrum is kept.'";
     browser.until("that there is none", missing).await;
     assert_eq!(browser.run(DRAWN).await, json!(2));
     browser.run(&choose("beside", "")).await;
@@ -55,7 +57,8 @@ async fn the_baseline_and_another_date_are_laid_over_the_last_spectrum() {
     assert_eq!(unexpected.count(), 0, "{complaints:?}");
 }
 
-/// R-UI-1: the bearings of the site are offered, those of the machine first; one without spectra says so.
+/// R-UI-1: the bearings of the site are offered, those of the machine first; one without spectra
+/// says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_bearing_is_laid_over_the_last_spectrum() {
     let name = "another_bearing_is_laid_over_the_last_spectrum";
@@ -69,7 +72,8 @@ async fn another_bearing_is_laid_over_the_last_spectrum() {
     browser.until("a bearing without spectra", none).await;
     browser.open(&format!("{}/bearings/ulsan-1/P-101/DE", plant.url)).await;
     browser.until("the spectrum", &format!("{DRAWN} === 2")).await;
-    let offered = "return [...document.querySelectorAll('[name=beside_bearing] option')].map((one) => one.textContent)";
+    let offered = "return [...document.querySelectorAll('[name=beside_bearing] option')].map((one) \
+        => one.textContent)";
     assert_eq!(browser.run(offered).await, json!(["P-101 · NDE", "P-000 · X"]));
     browser.run(&choose("beside", "bearing")).await;
     let told = "return document.querySelector('#spectrum .beside').textContent.length > 0";

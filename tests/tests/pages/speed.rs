@@ -1,8 +1,8 @@
-//! Speed at scale: a plant of a thousand bearings with a million events. `tests/run speed` prints the
-//! figures; nothing here fails by a time.
+//! Speed at scale: a plant of a thousand bearings with a million events. `tests/run speed` prints
+//! the figures; nothing here fails by a time.
 //!
-//! The API is asked over one connection that stays open, one request after the other, while a hundred live
-//! streams are attached and ten windows a second are stored and judged.
+//! The API is asked over one connection that stays open, one request after the other, while a
+//! hundred live streams are attached and ten windows a second are stored and judged.
 
 #![expect(clippy::print_stdout, reason = "the figures of the run are printed")]
 
@@ -123,8 +123,8 @@ fn window(sequence: u64, number: u64, now: Timestamp) -> Incoming {
     Incoming::Event { event: Box::new(event), payload, proven: false }
 }
 
-/// The measured run itself is too long for every day: here its addresses are asked once each, so that a
-/// field or a route with a new name does not stop it unseen.
+/// The measured run itself is too long for every day: here its addresses are asked once each, so
+/// that a field or a route with a new name does not stop it unseen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_addresses_that_the_speed_run_measures_answer() {
     let plant = Plant::open().await;
@@ -245,8 +245,9 @@ async fn routes(url: &str) -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-/// Median and 95th percentile of the requests, ms, and the length of the last answer. The requests come from
-/// `127.0.0.number`: a caller that asks without a pause is refused after some hundred requests.
+/// Median and 95th percentile of the requests, ms, and the length of the last answer. The requests
+/// come from `127.0.0.number`: a caller that asks without a pause is refused after some hundred
+/// requests.
 async fn ask(url: &str, addresses: &[String], number: u8) -> (f64, f64, usize) {
     let own = IpAddr::from([127, 0, 0, number]);
     let client = reqwest::Client::builder().local_address(own).build().expect("a client");

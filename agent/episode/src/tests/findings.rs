@@ -46,7 +46,8 @@ fn what_comes_with_a_level_is_not_told_again_and_critical_says_it_all() {
     assert_eq!(bench.found(Critical, stage(4)), None);
 }
 
-/// Somebody who has acknowledged Warning has not seen its stage 3; his acknowledgement of the level stands.
+/// Somebody who has acknowledged Warning has not seen its stage 3; his acknowledgement of the level
+/// stands.
 #[test]
 fn an_acknowledgement_of_a_level_does_not_hide_that_its_damage_goes_on() {
     let mut bench = Bench::new();
@@ -96,8 +97,8 @@ fn level() -> impl Strategy<Value = RiskLevel> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Each window draws its level and its damage anew: staff hears each news of it once, at most twice in
-    /// 24 hours, and never on a shelf.
+    /// Each window draws its level and its damage anew: staff hears each news of it once, at most
+    /// twice in 24 hours, and never on a shelf.
     #[test]
     fn damage_is_told_at_most_twice_a_day_and_never_on_a_shelf(
         windows in prop::collection::vec((1_u32..40, level(), finding(), 0_u8..20), 1..60),

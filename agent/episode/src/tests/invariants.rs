@@ -144,7 +144,8 @@ proptest! {
     /// A level above every level told is told at once, on a shelf too; an acknowledgement never
     /// covers a level above its own; frozen windows do nothing; nothing seen stays untold.
     #[test]
-    fn nothing_is_lost_by_holds_shelves_and_silence(acts in prop::collection::vec(act(true), 1..40)) {
+    fn nothing_is_lost_by_holds_shelves_and_silence(acts in prop::collection::vec(act(true),
+        1..40)) {
         let _bench = play(&acts);
     }
 

@@ -1,14 +1,14 @@
 //! The memory of a bearing: its last judgements that differ or lie a day apart, and the work that
 //! they asked for.
 //!
-//! Judgements of equal content within a day are one entry, so that five entries reach back over days
-//! whatever the interval of the windows (R-AGENT-9). The newest entry ends with the bearing's last
-//! judgement.
+//! Judgements of equal content within a day are one entry, so that five entries reach back over
+//! days whatever the interval of the windows (R-AGENT-9). The newest entry ends with the bearing's
+//! last judgement.
 
 use pdm_shared::diagnosis::DegradationSpeed;
 use pdm_shared::event::Event;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FollowUpState, Found};
+use pdm_shared::follow_up::{FollowUpState, WorkFound};
 use pdm_shared::id::EventId;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -19,7 +19,8 @@ use super::{BearingState, Judgement};
 
 /// How many entries are recalled (the seed's five).
 pub const RECALLED: usize = 5;
-/// How many pieces of work are recalled. Chosen: two work orders and what was asked for before them.
+/// How many pieces of work are recalled. Chosen: two work orders and what was asked for before
+/// them.
 pub const RECALLED_WORK: usize = 8;
 /// The span from which a judgement is an entry of its own although it says the same, s.
 const APART_S: f64 = 86_400.0;
@@ -102,7 +103,7 @@ pub struct Work {
     /// Whether the bearing was repaired or replaced by it.
     pub repaired: bool,
     /// The finding on the machine.
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 impl Work {
@@ -196,7 +197,8 @@ impl Remembered {
         self.since.unwrap_or(self.measured_at)
     }
 
-    /// Whether a later judgement says the same and is less than a day after the first of this entry.
+    /// Whether a later judgement says the same and is less than a day after the first of this
+    /// entry.
     fn takes(&self, new: &Self) -> bool {
         let same = self.risk == new.risk
             && self.stage == new.stage

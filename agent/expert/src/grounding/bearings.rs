@@ -1,8 +1,8 @@
 //! Finds whose a figure is: the bearings that a text speaks of, and the bearing that a reading
 //! belongs to.
 //!
-//! A plant is a list of machines and their bearings. A clause that names bearings speaks of those; one that
-//! names none speaks of what its sentence names, else of what was named last before it.
+//! A plant is a list of machines and their bearings. A clause that names bearings speaks of those;
+//! one that names none speaks of what its sentence names, else of what was named last before it.
 
 use std::ops::Range;
 
@@ -35,8 +35,8 @@ impl Plant {
         Self(names.into_iter().collect())
     }
 
-    /// The bearing of a mapping that says whose it is; names stand in `equipment_id` and `bearing_id`, or a
-    /// whole name (`site/machine/bearing`) in one of them.
+    /// The bearing of a mapping that says whose it is; names stand in `equipment_id` and
+    /// `bearing_id`, or a whole name (`site/machine/bearing`) in one of them.
     pub(super) fn of_fields(&self, field: impl Fn(&str) -> Option<String>) -> Option<Owner> {
         let told = |names: [&str; 2]| names.into_iter().find_map(&field);
         let (machine, bearing) =
@@ -59,7 +59,8 @@ impl Plant {
         Some(Owner { machine: first.0.clone(), bearing })
     }
 
-    /// The bearings that a piece of text names. Where it names no machine, bearings of `before` are meant.
+    /// The bearings that a piece of text names. Where it names no machine, bearings of `before` are
+    /// meant.
     fn named(&self, text: &str, before: &[Owner]) -> Vec<Owner> {
         let lower = text.to_lowercase();
         let holds = |name: &str| mentions(&lower, &name.to_lowercase());

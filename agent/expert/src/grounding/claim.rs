@@ -45,15 +45,16 @@ impl<'a> Claim<'a> {
             source.subjects.is_empty() && (source.unit != Unit::Count || self.subject.is_none());
         let fits =
             is_open || self.subject.is_some_and(|subject| source.subjects.contains(&subject));
-        // a unit that only one quantity has says enough by itself; hours, counts and bare numbers do not
+        // a unit that only one quantity has says enough by itself; hours, counts and bare numbers
+        // do not
         let says_enough = self.subject.is_none()
             && !matches!(self.figure.unit, Unit::None | Unit::Count | Unit::Ago(_))
             && !matches!(&self.figure.unit, Unit::Measure(base, _) if base == "h");
         (fits || says_enough) && self.equals(source, fits && self.subject.is_some())
     }
 
-    /// The value, in the figure's unit and rounded to its decimals. `is_named`: the sentence says of
-    /// what, so that a bare number may be a count.
+    /// The value, in the figure's unit and rounded to its decimals. `is_named`: the sentence says
+    /// of what, so that a bare number may be a count.
     fn equals(&self, source: &Source, is_named: bool) -> bool {
         let value = source.value;
         match (&self.figure.unit, &source.unit) {
@@ -61,7 +62,8 @@ impl<'a> Claim<'a> {
                 let in_days = told == "h" && *size >= 24.0;
                 // "less than 1 h": what is shorter is told in no figure
                 let is_below = told == "h" && self.is_less_than_an_hour();
-                // remaining lives are told in rounded days, other stretches in days that have passed
+                // remaining lives are told in rounded days, other stretches in days that have
+                // passed
                 let is_down = in_days && !source.is_life();
                 if is_below { value < 1.0 } else { self.reads(value / size, is_down) }
             }
@@ -93,7 +95,8 @@ impl<'a> Claim<'a> {
             && matches!(told, "1시간" | "1 h")
     }
 
-    /// Whether `value` is written as the figure: rounded to its decimals, or whole units rounded down.
+    /// Whether `value` is written as the figure: rounded to its decimals, or whole units rounded
+    /// down.
     fn reads(&self, value: f64, down: bool) -> bool {
         let figure = self.figure;
         let value = if down && figure.decimals == 0 { (value + 1e-9).floor() } else { value };
@@ -112,8 +115,8 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// The sentence around a place: to the line's end, a full stop or a semicolon before a space, or the dot
-/// that joins the notes of a thought.
+/// The sentence around a place: to the line's end, a full stop or a semicolon before a space, or
+/// the dot that joins the notes of a thought.
 pub(super) fn sentence(text: &str, at: usize) -> Range<usize> {
     const ENDS: [&str; 5] = ["\n", ". ", "; ", " · ", "。"];
     let start = ENDS.iter().filter_map(|end| text[..at].rfind(end).map(|from| from + end.len()));

@@ -1,9 +1,9 @@
 //! The figures of a text: where they stand, their value, their unit, and whether they are names.
 //!
 //! A figure is a number with what is said of its kind beside it: `18.2 dB`, `33-40시간`, `5일 전`,
-//! `95 %`, `2단계`, `2026-11-21 08:00`. Both ends of a range have the unit of the range. A number that
-//! is part of a word (`P-101`, `2×BSF`, `20816-1` after `ISO`) is the figure of a name, which is held
-//! to the names that the case knows.
+//! `95 %`, `2단계`, `2026-11-21 08:00`. Both ends of a range have the unit of the range. A number
+//! that is part of a word (`P-101`, `2×BSF`, `20816-1` after `ISO`) is the figure of a name, which
+//! is held to the names that the case knows.
 
 use std::ops::Range;
 
@@ -41,8 +41,9 @@ pub(super) fn figures(text: &str, units: &[String]) -> Vec<Figure> {
     found
 }
 
-/// `told` with `mark` in place of the figures that `truth` has not in the same place, and those figures.
-/// Where the two have different numbers of figures, a figure of `truth` grounds one of `told`.
+/// `told` with `mark` in place of the figures that `truth` has not in the same place, and those
+/// figures. Where the two have different numbers of figures, a figure of `truth` grounds one of
+/// `told`.
 pub(super) fn differing(
     told: &str,
     truth: &str,
@@ -128,8 +129,8 @@ fn is_signed(text: &str, start: usize) -> bool {
     minus && before.next().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '=' | ':'))
 }
 
-/// The number goes on a word: `P-101`, `rms2_5k`, `EM-07#2`, or the second part of `20816-1` where the
-/// first part was a name.
+/// The number goes on a word: `P-101`, `rms2_5k`, `EM-07#2`, or the second part of `20816-1` where
+/// the first part was a name.
 fn is_part_of_name(text: &str, start: usize, before: &[Figure]) -> bool {
     let mut back = text[..start].chars().rev();
     match back.next() {
@@ -163,8 +164,8 @@ fn begins_name(text: &str, end: usize) -> bool {
     }
 }
 
-/// Gives the first end of a range the unit of its second end, and the second stage of "from stage 1 to 2"
-/// that of the first.
+/// Gives the first end of a range the unit of its second end, and the second stage of "from stage 1
+/// to 2" that of the first.
 fn share_units(text: &str, found: &mut [Figure]) {
     const JOINTS: [&str; 8] = ["-", "–", "—", "~", "∼", "…", "to", "에서"];
     for at in (1..found.len()).rev() {

@@ -1,12 +1,13 @@
-//! Figures that were read for an answer in free words: each has its value, its unit, its path, the bearing that
-//! it is of and the document that it stands in.
+//! Figures that were read for an answer in free words: each has its value, its unit, its path, the
+//! bearing that it is of and the document that it stands in.
 //!
-//! An answer is worded freely, so it is held less strictly than a judgement, and no true figure is to be
-//! lost: a figure is withheld if nothing that was read has its value, if what has it is of another unit
-//! (33 dB are no 33 h), of another quantity than its sentence names ([`path`]), of another bearing than those
-//! that its words speak of ([`super::bearings`]), or if it stands in another document than those that its
-//! sentence names. Hours may be told in days, shares in percent. A figure without a unit is compared by its
-//! value alone, unless it answers a question for a quantity: then what was read has to have no unit either.
+//! An answer is worded freely, so it is held less strictly than a judgement, and no true figure is
+//! to be lost: a figure is withheld if nothing that was read has its value, if what has it is of
+//! another unit (33 dB are no 33 h), of another quantity than its sentence names ([`path`]), of
+//! another bearing than those that its words speak of ([`super::bearings`]), or if it stands in
+//! another document than those that its sentence names. Hours may be told in days, shares in
+//! percent. A figure without a unit is compared by its value alone, unless it answers a question
+//! for a quantity: then what was read has to have no unit either.
 //!
 //! Codes, designations, standards, dates and labels are no measured figures ([`names`], [`dates`],
 //! [`labels`]): they pass as they are written in what was read, or in what the program knows.
@@ -30,8 +31,8 @@ mod path;
 
 /// Highest number of an item of a list, and of a rank.
 const LAST_ITEM: f64 = 20.0;
-/// Longest text whose bare numbers are parts of a name, characters. Chosen: the longest name of a fund in the
-/// shipped packs has 38, the shortest section of a shipped document 71.
+/// Longest text whose bare numbers are parts of a name, characters. Chosen: the longest name of a
+/// fund in the shipped packs has 38, the shortest section of a shipped document 71.
 const LONGEST_NAME: usize = 60;
 
 /// How a figure that was read may be told.
@@ -45,7 +46,7 @@ enum Telling {
 
 /// One figure that was read.
 #[derive(Debug, Clone, PartialEq)]
-struct Reading {
+struct DocumentReading {
     /// The number as it is written.
     raw: f64,
     /// The value in base units.
@@ -70,7 +71,7 @@ struct Origin {
 pub struct Readings {
     /// The readings by the bits of the value as it is written: an answer of a tool may hold a
     /// hundred thousand figures.
-    figures: HashMap<u64, Vec<Reading>>,
+    figures: HashMap<u64, Vec<DocumentReading>>,
     documents: BTreeSet<String>,
     names: Names,
     dates: Dates,
@@ -99,12 +100,14 @@ impl Readings {
         Self { asks_quantity, ..self }
     }
 
-    /// The figures of a text that is no document's. Those beside a bearing's name are of that bearing.
+    /// The figures of a text that is no document's. Those beside a bearing's name are of that
+    /// bearing.
     pub fn add_text(&mut self, text: &str) {
         self.read(text, &Origin::default(), Telling::Measured);
     }
 
-    /// The words of the conversation: their figures have the units that they are told with, and no other.
+    /// The words of the conversation: their figures have the units that they are told with, and no
+    /// other.
     pub fn add_said(&mut self, text: &str) {
         self.read(text, &Origin::default(), Telling::Bare);
     }
@@ -127,8 +130,8 @@ impl Readings {
     }
 
     /// The numbers and texts of a tool's answer. The last word of a path gives a number its unit
-    /// (`rul_hours`), the words before it its quantity; what stands beside an `id` and a `text` is of that
-    /// document.
+    /// (`rul_hours`), the words before it its quantity; what stands beside an `id` and a `text` is
+    /// of that document.
     pub fn add_data(&mut self, data: &Value) {
         self.walk("", data, &Origin::default());
     }
@@ -222,7 +225,7 @@ impl Readings {
     ) {
         let raw = raw.abs();
         let (value, from) = (raw * size(&unit), from.clone());
-        let reading = Reading { raw, value, unit, telling, subjects, from };
+        let reading = DocumentReading { raw, value, unit, telling, subjects, from };
         if raw.is_finite() {
             let alike = self.figures.entry(raw.to_bits()).or_default();
             if !alike.contains(&reading) {
@@ -264,7 +267,7 @@ impl Readings {
         let sentence = &text[sentence(text, figure.at.start)];
         let cited: Vec<&String> =
             self.documents.iter().filter(|document| sentence.contains(document.as_str())).collect();
-        let may_quote = |reading: &Reading| match &reading.from.document {
+        let may_quote = |reading: &DocumentReading| match &reading.from.document {
             Some(document) => cited.is_empty() || cited.contains(&document),
             None => Plant::fits(reading.from.owner.as_ref(), told),
         };
@@ -290,9 +293,9 @@ fn origin(told: &[Owner], from: &Origin) -> Origin {
     }
 }
 
-/// Whether a figure tells what was read. `scale` is what a word behind it multiplies it by (`억`, `million`);
-/// `needs_unit`: the figure answers a question for a quantity.
-fn is(figure: &Figure, scale: f64, reading: &Reading, needs_unit: bool) -> bool {
+/// Whether a figure tells what was read. `scale` is what a word behind it multiplies it by (`억`,
+/// `million`); `needs_unit`: the figure answers a question for a quantity.
+fn is(figure: &Figure, scale: f64, reading: &DocumentReading, needs_unit: bool) -> bool {
     let (told, decimals) = (figure.value.abs(), figure.decimals);
     let as_written = || same(reading.raw / scale, told, decimals);
     match (kind(&figure.unit), kind(&reading.unit)) {
@@ -350,8 +353,8 @@ fn size(unit: &Unit) -> f64 {
     }
 }
 
-/// Whether a figure numbers the items of a list (at the beginning of a line, with a dot or a bracket) or tells
-/// a rank.
+/// Whether a figure numbers the items of a list (at the beginning of a line, with a dot or a
+/// bracket) or tells a rank.
 fn is_item(text: &str, figure: &Figure) -> bool {
     const RANKS: [&str; 8] = ["위 ", "위는", "위:", "순위", "번째", "st ", "nd ", "th "];
     if figure.decimals > 0 || figure.value > LAST_ITEM {

@@ -72,9 +72,9 @@ impl Sources {
         &self.slope_unit
     }
 
-    /// The numbers of a JSON value at `path`, at any depth. The path says what they are: the last word
-    /// gives the unit (`rul.ci_low_hours` hours, `bpfo.snr_db` dB), the words before it the subject.
-    /// Texts are no numbers.
+    /// The numbers of a JSON value at `path`, at any depth. The path says what they are: the last
+    /// word gives the unit (`rul.ci_low_hours` hours, `bpfo.snr_db` dB), the words before it the
+    /// subject. Texts are no numbers.
     pub fn add(&mut self, path: &str, value: &Value) {
         match value {
             Value::Number(number) => {
@@ -175,7 +175,8 @@ impl Sources {
         self.times.push(at);
     }
 
-    /// Every time added so far, as the plant's own clock shows it too: messages tell times by that clock.
+    /// Every time added so far, as the plant's own clock shows it too: messages tell times by that
+    /// clock.
     pub fn add_local_times(&mut self, local: impl Fn(Timestamp) -> Timestamp) {
         let shown: Vec<Timestamp> = self.times.iter().map(|at| local(*at)).collect();
         self.times.extend(shown);

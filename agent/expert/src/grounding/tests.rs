@@ -41,7 +41,8 @@ fn hours_of_one_field_are_no_hours_of_another() {
 
 #[test]
 fn counts_are_held_to_what_is_counted() {
-    let of = json!({"frequency_domain": {"bpfo": {"harmonics": [1, 2, 3, 4], "sidebands": {"count": 6}}}});
+    let of = json!(
+        {"frequency_domain": {"bpfo": {"harmonics": [1, 2, 3, 4], "sidebands": {"count": 6}}}});
     for told in ["BPFO 고조파 4개와 측대파 6개", "4 multiples of BPFO with 6 sidebands"] {
         assert_eq!(missing(&of, told), Vec::<String>::new(), "{told}");
         assert_eq!(missing(&of, &told.replace('4', "6")), ["6"], "{told}");
@@ -112,7 +113,8 @@ fn a_figure_without_a_source_is_marked_and_the_sentence_stays() {
     assert_eq!(text.en, "Replace within 7 days; [unverified] h left");
 }
 
-/// A foreign document may hold every number there is, in any language: it grounds nothing of the case.
+/// A foreign document may hold every number there is, in any language: it grounds nothing of the
+/// case.
 #[test]
 fn a_document_full_of_numbers_grounds_no_figure_of_the_case() {
     let mut sources = sources(&json!({"rul": {"ci_low_hours": 72.0}}));

@@ -22,7 +22,8 @@ pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
     asked.into_iter().flatten().collect()
 }
 
-/// Stage 2 for a name that counts at once, where nothing is learnt that the line could be compared with.
+/// Stage 2 for a name that counts at once, where nothing is learnt that the line could be compared
+/// with.
 pub(super) fn by_name(case: &Case<'_>, fault: Fault) -> Ask {
     let confidence = case.event.frequency_domain.confidence;
     let name = frequency(fault);

@@ -1,8 +1,8 @@
 //! The next questions, made from what the case leaves open.
 //!
-//! A round asks what is missing between the hypothesis and the evidence: which of the candidates, how
-//! far, how fast such cases went, what was done and whether it helped, what speaks against. The words of
-//! a question are the case's own signs and what the round before found.
+//! A round asks what is missing between the hypothesis and the evidence: which of the candidates,
+//! how far, how fast such cases went, what was done and whether it helped, what speaks against. The
+//! words of a question are the case's own signs and what the round before found.
 
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;

@@ -3,7 +3,7 @@
 use pdm_shared::diagnosis::{Diagnosis, Sign, SignSide};
 use pdm_shared::event::Event;
 
-use super::record::{CaseRecord, Step};
+use super::record::{CaseRecord, CaseStep};
 use super::signs::{self, Measured, SignKind};
 use super::{HISTORY, Inquiry, SURE_CONFIDENCE};
 
@@ -15,7 +15,7 @@ pub(super) struct Comparison {
     /// The past case.
     pub record: CaseRecord,
     /// The step of its course that is most like this case, if any has a sign in common with it.
-    pub step: Option<Step>,
+    pub step: Option<CaseStep>,
     /// The signs that both have.
     pub signs: Vec<(SignKind, Sign)>,
 }
@@ -41,9 +41,9 @@ impl Comparison {
         }
     }
 
-    /// The case has at least two signs like this one, a line among them, and the bearing was whole, or another element was
-    /// damaged where this one's name is not sure: a line at its own frequency is not outweighed by
-    /// signs that every element gives.
+    /// The case has at least two signs like this one, a line among them, and the bearing was whole,
+    /// or another element was damaged where this one's name is not sure: a line at its own
+    /// frequency is not outweighed by signs that every element gives.
     pub(super) fn is_against(&self, event: &Event, diagnosis: &Diagnosis) -> bool {
         let (agree, _) = self.measured();
         let is_sure = event.frequency_domain.confidence >= SURE_CONFIDENCE;
@@ -87,10 +87,10 @@ pub(super) fn all(event: &Event, diagnosis: &Diagnosis, inquiry: &Inquiry) -> Ve
     all
 }
 
-/// The step with the most signs alike and the fewest unlike; of equal ones the last, which leaves the
-/// least time.
+/// The step with the most signs alike and the fewest unlike; of equal ones the last, which leaves
+/// the least time.
 fn compare(call: usize, record: CaseRecord, here: &[Measured]) -> Comparison {
-    let mut best: Option<(usize, usize, &Step)> = None;
+    let mut best: Option<(usize, usize, &CaseStep)> = None;
     for step in &record.steps {
         let signs = in_common(step, here);
         let measured = || signs.iter().filter(|(kind, _)| kind.is_measured());
@@ -107,7 +107,7 @@ fn compare(call: usize, record: CaseRecord, here: &[Measured]) -> Comparison {
     Comparison { call, record, step, signs }
 }
 
-fn in_common(step: &Step, here: &[Measured]) -> Vec<(SignKind, Sign)> {
+fn in_common(step: &CaseStep, here: &[Measured]) -> Vec<(SignKind, Sign)> {
     let both = here.iter().filter_map(|(kind, here)| {
         let (_, there) = step.signs.iter().rev().find(|(other, _)| other == kind)?;
         let side = if kind.is_alike(*here, *there) {

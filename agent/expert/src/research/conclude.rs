@@ -2,12 +2,12 @@
 //! doubted, the remaining life of similar cases beside the model's, a case that contradicts it, the
 //! uncertainty, or that nothing like it is known.
 //!
-//! Rules: FIND-1 a case with the same signs was at the same stage, or at another; FIND-2 such cases went
-//! as fast, faster or slower; FIND-3 how long such cases lived from here, beside the model; times of test
-//! rigs are not carried over; FIND-4 a case with the same signs that ended otherwise is told and raises
-//! the uncertainty; FIND-5 nothing like it is known, which raises it too. A case of another machine is told
-//! for comparison: it proves nothing of this one and takes no uncertainty back. Nothing here changes stage,
-//! risk or the remaining life that is planned with.
+//! Rules: FIND-1 a case with the same signs was at the same stage, or at another; FIND-2 such cases
+//! went as fast, faster or slower; FIND-3 how long such cases lived from here, beside the model;
+//! times of test rigs are not carried over; FIND-4 a case with the same signs that ended otherwise
+//! is told and raises the uncertainty; FIND-5 nothing like it is known, which raises it too. A case
+//! of another machine is told for comparison: it proves nothing of this one and takes no
+//! uncertainty back. Nothing here changes stage, risk or the remaining life that is planned with.
 
 use pdm_shared::diagnosis::{
     DegradationSpeed, Diagnosis, ResearchChange, ResearchEffect, Sign, SignSide,
@@ -25,14 +25,14 @@ use crate::wording::{element, hours, joined};
 /// Most similar cases whose remaining life is told.
 const MAX_LIVES: usize = 3;
 
-/// Share of a past case's time from the same signs to its end that this bearing may have stood at its stage
-/// for the time to say anything of it. Chosen: a quarter, as steps of the shipped courses lie a factor of
-/// four apart (41 and 9 days).
+/// Share of a past case's time from the same signs to its end that this bearing may have stood at
+/// its stage for the time to say anything of it. Chosen: a quarter, as steps of the shipped courses
+/// lie a factor of four apart (41 and 9 days).
 const MOST_OF_LIFE_STOOD: f64 = 0.25;
 
 /// A stage or hours that a change tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ToldCase {
     /// The stage whose times are compared.
     Stage,
     /// This bearing's time at that stage, h.
@@ -43,7 +43,7 @@ pub(super) enum Told {
     LifeThere,
 }
 
-impl Told {
+impl ToldCase {
     /// The path of the figure for the comparison at this place.
     pub(super) fn path(self, at: usize) -> String {
         match self {
@@ -63,7 +63,7 @@ pub(super) struct Change {
     /// The place of the comparison that it rests on.
     pub(super) at: Option<usize>,
     /// Figures that the text tells, with the name of each.
-    pub(super) told: Vec<(Told, f64)>,
+    pub(super) told: Vec<(ToldCase, f64)>,
 }
 
 impl Change {
@@ -164,7 +164,8 @@ fn agreeing(one: &Comparison) -> Text {
     Text::new(list(|word| &word.ko), list(|word| &word.en))
 }
 
-/// This bearing's pace beside that of a past case: by the time at the same stage, else by acceleration.
+/// This bearing's pace beside that of a past case: by the time at the same stage, else by
+/// acceleration.
 fn pace(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison) -> Option<Change> {
     by_stage(diagnosis, case, at, one).or_else(|| by_acceleration(diagnosis, at, one))
 }
@@ -208,8 +209,11 @@ fn by_stage(diagnosis: &Diagnosis, case: &Case<'_>, at: usize, one: &Comparison)
         format!("Stage {stage} for {}, {en} {}", now.en, document.en),
     );
     let mut change = Change::of(effect, at, one, text);
-    change.told =
-        vec![(Told::Stage, f64::from(stage)), (Told::OwnStage, here), (Told::StageThere, there)];
+    change.told = vec![
+        (ToldCase::Stage, f64::from(stage)),
+        (ToldCase::OwnStage, here),
+        (ToldCase::StageThere, there),
+    ];
     Some(change)
 }
 
@@ -264,7 +268,7 @@ fn lives(diagnosis: &Diagnosis, case: &Case<'_>, compared: &[Comparison]) -> Vec
             return None;
         };
         let mut change = Change::of(effect, at, one, joined(&[head, tail]));
-        change.told = vec![(Told::LifeThere, lived)];
+        change.told = vec![(ToldCase::LifeThere, lived)];
         Some(change)
     });
     changes.collect()

@@ -38,8 +38,8 @@ const NO_ANSWER: [&str; 6] =
 /// Most sentences of a section that are weighed. Chosen: twice the longest shipped section.
 const MAX_SENTENCES: usize = 40;
 
-/// The lessons of a document in the order of the sections, one quote for each kind: the sentence that
-/// answers it, the first of equal ones.
+/// The lessons of a document in the order of the sections, one quote for each kind: the sentence
+/// that answers it, the first of equal ones.
 pub fn facts_of(document: &Document) -> Vec<Learnt> {
     let mut sections: Vec<(Lesson, Vec<&str>)> = Vec::new();
     // the section that the lines belong to, and the number of its heading
@@ -165,7 +165,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_document_says_it_is_quoted_word_for_word(text in "(\\PC|\n|4 근본 원인|- ){0,40}") {
+        fn whatever_a_document_says_it_is_quoted_word_for_word(text in "(\\PC|\n|4 근본 원인|- \
+            ){0,40}") {
             let document = document(&text);
             for learnt in facts_of(&document) {
                 prop_assert!(document.text.contains(&learnt.quote));

@@ -1,8 +1,8 @@
-//! Past cases out of documents of the maintenance history: element, course with signs and times, cause,
-//! action, how it ended.
+//! Past cases out of documents of the maintenance history: element, course with signs and times,
+//! cause, action, how it ended.
 //!
-//! A document is data of others: it is read within bounds, quoted word for word, and never followed.
-//! Invariant: every figure of a [`CaseRecord`] stands in its document.
+//! A document is data of others: it is read within bounds, quoted word for word, and never
+//! followed. Invariant: every figure of a [`CaseRecord`] stands in its document.
 
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
@@ -37,7 +37,7 @@ pub(super) struct CaseRecord {
     /// It is invented for teaching, and no record of a plant.
     pub is_teaching: bool,
     /// The course, in the order of the document.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CaseStep>,
     /// The cause, in the document's own words.
     pub cause: Option<String>,
     /// The work that was done, in the document's own words.
@@ -55,7 +55,7 @@ pub(super) struct CaseRecord {
 
 /// One step of a course.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Step {
+pub(super) struct CaseStep {
     /// Hours before the end of the case; `None` if the step names no time.
     pub before_h: Option<f64>,
     /// The line, in the document's own words.
@@ -89,7 +89,8 @@ const BENIGN: [&str; 10] = [
 const RIG: [&str; 4] = ["가속 시험", "시험기", "accelerated test", "test rig"];
 
 impl CaseRecord {
-    /// The document as a sentence names it; an invented case is never taken for the plant's own record.
+    /// The document as a sentence names it; an invented case is never taken for the plant's own
+    /// record.
     pub(super) fn name(&self) -> Text {
         self.name_with("", "")
     }
@@ -185,12 +186,12 @@ impl CaseRecord {
 
     /// Reads the steps of a line: a clause with a time begins a step.
     fn steps(&mut self, line: &str) {
-        let mut step = Step { before_h: None, quote: cut(line), signs: Vec::new() };
+        let mut step = CaseStep { before_h: None, quote: cut(line), signs: Vec::new() };
         let mut is_level = false;
         for clause in clauses(line) {
             if let Some(time) = before_end_h(clause) {
                 if !step.signs.is_empty() {
-                    self.add(Step { signs: std::mem::take(&mut step.signs), ..step.clone() });
+                    self.add(CaseStep { signs: std::mem::take(&mut step.signs), ..step.clone() });
                 }
                 step.before_h = Some(time);
             }
@@ -209,7 +210,7 @@ impl CaseRecord {
         }
     }
 
-    fn add(&mut self, step: Step) {
+    fn add(&mut self, step: CaseStep) {
         if self.steps.len() < MAX_STEPS {
             self.steps.push(step);
         }

@@ -1,6 +1,8 @@
-//! Signs with figures: those of the case, from its event, and those that a line of a past case states.
+//! Signs with figures: those of the case, from its event, and those that a line of a past case
+//! states.
 //!
-//! Invariant: a figure is read from a text only where its unit or the word beside it says what it is.
+//! Invariant: a figure is read from a text only where its unit or the word beside it says what it
+//! is.
 
 use pdm_shared::diagnosis::{DegradationSpeed, Diagnosis};
 use pdm_shared::event::Event;
@@ -61,9 +63,9 @@ impl SignKind {
         !matches!(self, Self::Stage | Self::Acceleration)
     }
 
-    /// Whether two values are alike. The lines of the shipped cases at stage 2 lie within 5 dB (9, 10
-    /// and 14 dB), their kurtosis at stage 2 and 3 within a third (4.2 and 4.8); counts may differ by
-    /// one, pairs of sidebands too, where there are any.
+    /// Whether two values are alike. The lines of the shipped cases at stage 2 lie within 5 dB (9,
+    /// 10 and 14 dB), their kurtosis at stage 2 and 3 within a third (4.2 and 4.8); counts may
+    /// differ by one, pairs of sidebands too, where there are any.
     pub(super) fn is_alike(self, here: f64, there: f64) -> bool {
         let apart = (here - there).abs();
         match self {

@@ -11,7 +11,7 @@ use pdm_shared::event::Event;
 use pdm_shared::text::Text;
 
 use super::compare::{self, Comparison};
-use super::conclude::{self, Change, Told};
+use super::conclude::{self, Change, ToldCase};
 use super::{Inquiry, Learnt, Lesson, MAX_ROUNDS, is_due};
 use crate::case::Case;
 use crate::wording::{fact, joined};
@@ -132,7 +132,7 @@ fn summary(inquiry: &Inquiry, compared: &[Comparison], changes: Vec<Change>) -> 
         action: one.record.action.clone(),
         against: against(at),
         stage_took_h: changes.iter().filter(|change| change.at == Some(at)).find_map(|change| {
-            let told = change.told.iter().find(|(what, _)| *what == Told::StageThere);
+            let told = change.told.iter().find(|(what, _)| *what == ToldCase::StageThere);
             told.map(|(_, hours)| *hours)
         }),
     });
@@ -220,7 +220,8 @@ pub(crate) struct Cited<'i> {
 }
 
 impl<'i> Cited<'i> {
-    /// The documents of these findings for this case. A past case is similar only if it has the same signs.
+    /// The documents of these findings for this case. A past case is similar only if it has the
+    /// same signs.
     pub(crate) fn of_case(case_event: &Event, diagnosis: &Diagnosis, inquiry: &'i Inquiry) -> Self {
         Self::of(inquiry, diagnosis, &compare::all(case_event, diagnosis, inquiry))
     }

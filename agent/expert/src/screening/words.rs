@@ -1,4 +1,5 @@
-//! The first thought in words: what was found, what it was compared with, and what is wrong with a signal.
+//! The first thought in words: what was found, what it was compared with, and what is wrong with a
+//! signal.
 
 use pdm_shared::event::{IsoZone, OpenDamage, QualityFlag};
 use pdm_shared::fault::Fault;
@@ -87,7 +88,8 @@ fn sign(case: &Case<'_>) -> Text {
     if case.has_spikes_of_cable() {
         return Text::new(
             "베어링 충격으로 보기에는 너무 짧거나 드문 스파이크가 있어 센서·케이블 접촉 또는 공정의 단발 충격이 의심됨",
-            "there are spikes too short or too rare for a bearing: a contact of sensor or cable, or single \
+            "there are spikes too short or too rare for a bearing: a contact of sensor or cable, \
+             or single \
              strokes of the process",
         );
     }
@@ -112,7 +114,8 @@ pub(super) fn of_machine(case: &Case<'_>, rules: &Rules) -> Text {
     }
     Text::new(
         "비교할 이력은 없으나 정상 설비에서 볼 수 없는 큰 충격이 나타남. 부위는 미확정",
-        "No history to compare with, but the impacts are heavier than any sound machine shows; the element \
+        "No history to compare with, but the impacts are heavier than any sound machine shows; the \
+         element \
          is not named",
     )
 }
@@ -121,7 +124,8 @@ pub(super) fn of_machine(case: &Case<'_>, rules: &Rules) -> Text {
 pub(super) fn flag_outlasts() -> Text {
     Text::new(
         "이전 측정의 이상 감지가 아직 해제되지 않았으나 이번 측정은 평소 수준이며 결함선도 없음",
-        "The anomaly flag of the windows before still stands; this window is at its usual level and shows no \
+        "The anomaly flag of the windows before still stands; this window is at its usual level \
+         and shows no \
          defect line",
     )
 }
@@ -140,7 +144,8 @@ pub(super) fn with_open(open: Option<OpenDamage>, first: Text) -> Text {
     Text::new(
         format!("{}. 정상 베어링보다 높은 결함선, 부위 미확정({})", first.ko, likely.ko),
         format!(
-            "{}. Defect lines above those of sound bearings, of a part that cannot be told yet ({})",
+            "{}. Defect lines above those of sound bearings, of a part that cannot be told yet \
+             ({})",
             first.en, likely.en
         ),
     )

@@ -253,7 +253,8 @@ fn a_life_shorter_than_the_lead_time_is_critical() {
     assert!(judgement.diagnosis.recommendation.ko.contains("LOTO"));
 }
 
-/// RUL-6: neither a lower bound nor a median with a wide interval stops a machine at stage 2 and zone A.
+/// RUL-6: neither a lower bound nor a median with a wide interval stops a machine at stage 2 and
+/// zone A.
 #[test]
 fn a_forecast_that_cannot_be_trusted_asks_for_a_plan_and_stops_nothing() {
     let mut event = example();
@@ -301,7 +302,8 @@ fn one_recording_of_a_plain_fault_is_watch_and_asks_for_a_second_measurement() {
     // the same again is more than one recording
     let third = Life::new().repeat(&event, 3).diagnosis;
     assert_eq!((third.risk_level, third.fault_stage), (RiskLevel::Warning, 3));
-    // while a gateway learns, a name that is less certain is no alarm, and says that it is to be confirmed
+    // while a gateway learns, a name that is less certain is no alarm, and says that it is to be
+    // confirmed
     event.frequency_domain.confidence = 0.8;
     event.anomaly.baseline.windows = 12;
     let unsure = judge_one(&event).diagnosis;
@@ -309,8 +311,8 @@ fn one_recording_of_a_plain_fault_is_watch_and_asks_for_a_second_measurement() {
     assert!(unsure.thoughts[4].conclusion.en.contains("further measurement"), "{unsure:#?}");
 }
 
-/// SCREEN-6: a name of the only recording is no less than damage whose part is open. Paderborn's KA16 at 0.899
-/// was told as Normal.
+/// SCREEN-6: a name of the only recording is no less than damage whose part is open. Paderborn's
+/// KA16 at 0.899 was told as Normal.
 #[test]
 fn a_less_certain_name_in_the_only_recording_is_watch_too() {
     let mut event = example();
@@ -366,8 +368,8 @@ fn damage_whose_part_is_open_is_watch_and_names_the_two_that_it_may_be() {
     assert_eq!(judge_one(&event).diagnosis.risk_level, RiskLevel::Normal);
 }
 
-/// RISK-14: nothing changes, so the judgement does not change when the baseline is complete and the edge
-/// turns to its fast path.
+/// RISK-14: nothing changes, so the judgement does not change when the baseline is complete and the
+/// edge turns to its fast path.
 #[test]
 fn a_bearing_that_was_damaged_at_commissioning_stays_what_it_is() {
     let mut event = example();

@@ -7,7 +7,8 @@ use pdm_shared::risk::RiskLevel;
 
 use super::{Life, example, judge_one};
 
-/// The contract's event with quiet lines and a usual kurtosis, whose anomaly rests on these features.
+/// The contract's event with quiet lines and a usual kurtosis, whose anomaly rests on these
+/// features.
 fn quiet(contributors: &[Feature]) -> Event {
     let mut event = example();
     event.time_domain.kurtosis = Some(3.1);
@@ -59,7 +60,8 @@ fn a_level_alone_is_a_check_of_the_machine_and_no_order_of_a_bearing() {
     }
 }
 
-/// A feature that speaks of the bearing gives a stage, one that does not gives none, whatever it is.
+/// A feature that speaks of the bearing gives a stage, one that does not gives none, whatever it
+/// is.
 #[test]
 fn every_feature_alone_gives_a_stage_if_its_kind_speaks_of_the_bearing() {
     for feature in alone() {

@@ -1,5 +1,5 @@
-//! Claims about what a judgement rests on: standstills between, no signal, repairs nobody reports, intervals
-//! that say nothing, impacts and velocities that nobody named.
+//! Claims about what a judgement rests on: standstills between, no signal, repairs nobody reports,
+//! intervals that say nothing, impacts and velocities that nobody named.
 
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
 use pdm_shared::event::{BaselineState, Event, Rul, TrendDirection};

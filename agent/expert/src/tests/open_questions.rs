@@ -31,29 +31,31 @@ fn all(diagnosis: &Diagnosis) -> String {
     thoughts.chain(advice).collect::<Vec<_>>().join("\n")
 }
 
-/// SCREEN-8: every reason of the gateway is told, in words of both languages, with the step that settles it.
+/// SCREEN-8: every reason of the gateway is told, in words of both languages, with the step that
+/// settles it.
 #[test]
 fn what_the_gateway_cannot_judge_is_told_and_never_called_sound() {
     for (reason, step) in [
         ("the record holds 12.0 shaft turns, a verdict needs at least 15", "longer"),
         (
-            "the stated speed does not fit: the lines of a shaft stand at 1487 rpm, beyond the speed's \
-             tolerance; correct the speed or widen its tolerance",
+            "the stated speed does not fit: the lines of a shaft stand at 1487 rpm, beyond the \
+             speed's tolerance; correct the speed or widen its tolerance",
             "true speed",
         ),
         (
-            "lines at 5.414 times the shaft speed fit no part of the configured bearing: is another one \
-             built in? They would be of 6205 inner race",
+            "lines at 5.414 times the shaft speed fit no part of the configured bearing: is \
+             another one built in? They would be of 6205 inner race",
             "designation",
         ),
         ("lines of outer_race are seen, but confidence 0.49 is too low to name it", "longer"),
         (
-            "lines near those of ball can be explained by something that strikes at 21.4 Hz: belt or other \
-             shaft",
+            "lines near those of ball can be explained by something that strikes at 21.4 Hz: belt \
+             or other shaft",
             "another speed or load",
         ),
         (
-            "lines near those of ball can be explained by 6 times the cage speed: cage or rolling element",
+            "lines near those of ball can be explained by 6 times the cage speed: cage or rolling \
+             element",
             "longer",
         ),
         ("lines of the cage stand out: the cage or a rolling element may be damaged", "longer"),
@@ -79,7 +81,8 @@ fn what_the_gateway_cannot_judge_is_told_and_never_called_sound() {
     }
 }
 
-/// SCREEN-8: a line that stands plainly is no sound bearing, whatever its name; one of the first day is no news.
+/// SCREEN-8: a line that stands plainly is no sound bearing, whatever its name; one of the first
+/// day is no news.
 #[test]
 fn a_plain_line_without_a_name_is_not_called_sound() {
     let mut event = recording();
@@ -94,7 +97,8 @@ fn a_plain_line_without_a_name_is_not_called_sound() {
     assert!(!all(&judge_one(&event).diagnosis).contains("without a name"));
 }
 
-/// SCREEN-9: zone D of ISO 20816-3, by the gateway or beyond the limits of every class, and heavy impacts.
+/// SCREEN-9: zone D of ISO 20816-3, by the gateway or beyond the limits of every class, and heavy
+/// impacts.
 #[test]
 fn one_recording_in_zone_d_or_with_heavy_impacts_asks_for_a_check_of_the_machine() {
     let mut zone = recording();
@@ -127,7 +131,8 @@ fn one_recording_in_zone_d_or_with_heavy_impacts_asks_for_a_check_of_the_machine
     assert_eq!(judge_one(&sound).diagnosis.risk_level, RiskLevel::Normal);
 }
 
-/// RISK-15: harmonics and sidebands of a first spall at a usual level ask for a plan, 6 dB for a stop.
+/// RISK-15: harmonics and sidebands of a first spall at a usual level ask for a plan, 6 dB for a
+/// stop.
 #[test]
 fn an_early_spall_stops_no_machine_before_its_level_is_up() {
     let mut event = example();
@@ -142,7 +147,8 @@ fn an_early_spall_stops_no_machine_before_its_level_is_up() {
     }
 }
 
-/// An order to replace a bearing names what speaks of it; dry grease, cavitation and a loose sensor do not.
+/// An order to replace a bearing names what speaks of it; dry grease, cavitation and a loose sensor
+/// do not.
 #[test]
 fn signs_without_a_name_are_inspected_and_replace_no_bearing_by_themselves() {
     let mut event = example();
@@ -177,7 +183,8 @@ fn spikes_of_a_cable_ask_for_a_check_of_the_sensor() {
     assert!(judge_one(&event).diagnosis.fault_stage > 0);
 }
 
-/// RISK-7: after a replacement the level falls with the last windows, and nothing asks for the stop again.
+/// RISK-7: after a replacement the level falls with the last windows, and nothing asks for the stop
+/// again.
 #[test]
 fn a_bearing_that_was_replaced_is_not_ordered_to_stop_for_ever() {
     let mut bad = example();
@@ -281,7 +288,8 @@ fn a_constant_fault_makes_no_progress() {
     }
 }
 
-/// MEM-6: a median that moved on with the clock for eight days was told as if it were new each time.
+/// MEM-6: a median that moved on with the clock for eight days was told as if it were new each
+/// time.
 #[test]
 fn a_life_that_was_outlived_is_told_as_that() {
     let mut life = Life::new();

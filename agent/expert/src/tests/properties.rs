@@ -12,14 +12,16 @@ prop_compose! {
         contributors in prop::sample::subsequence(
             vec!["rms_g", "kurtosis", "envelope_rms_g", "velocity_rms_mm_s", "crest_factor"], 0..5),
         kurtosis in prop::option::of(1.5..20.0_f64),
-        zone in prop::option::of(prop::sample::select(vec![IsoZone::A, IsoZone::B, IsoZone::C, IsoZone::D])),
+        zone in prop::option::of(
+            prop::sample::select(vec![IsoZone::A, IsoZone::B, IsoZone::C, IsoZone::D])),
         fault in prop::option::of(prop::sample::select(Fault::ALL.to_vec())),
         confidence in 0.0..=1.0_f64,
         snr in prop::option::of(-5.0..40.0_f64),
         harmonics in 0_u32..6,
         sidebands in 0_u32..6,
         direction in prop::sample::select(vec![
-            TrendDirection::Stable, TrendDirection::Rising, TrendDirection::Falling, TrendDirection::Unknown]),
+            TrendDirection::Stable, TrendDirection::Rising, TrendDirection::Falling,
+            TrendDirection::Unknown]),
         accelerating in any::<bool>(),
         slope in prop::option::of(-1.0..1.0_f64),
         life in prop::option::of((0.0..2000.0_f64, 0.0..1.0_f64)),
@@ -97,7 +99,8 @@ fn worse(event: &Event, which: usize) -> Event {
 proptest! {
     /// R-AGENT-4: more evidence never means less risk.
     #[test]
-    fn the_risk_never_falls_when_a_severity_input_rises(event in any_event(), which in 0_usize..10) {
+    fn the_risk_never_falls_when_a_severity_input_rises(event in any_event(),
+        which in 0_usize..10) {
         let before = judge_one(&event).diagnosis;
         let after = judge_one(&worse(&event, which)).diagnosis;
         prop_assert!(
@@ -108,7 +111,8 @@ proptest! {
 
     /// R-AGENT-2: `Life::next` checks that no figure is without its source.
     #[test]
-    fn every_figure_in_the_words_has_its_source(events in prop::collection::vec(any_event(), 1..12)) {
+    fn every_figure_in_the_words_has_its_source(events in prop::collection::vec(any_event(),
+        1..12)) {
         let mut life = Life::new();
         for event in &events {
             let judgement = life.next(event);

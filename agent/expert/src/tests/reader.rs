@@ -1,9 +1,9 @@
 //! A reader's test: some two hundred judgements are read in both languages and compared with each
 //! other, as a reliability engineer would.
 //!
-//! The judgements are of the sequences that the edge made (`config/scenarios/edge`), with their memory, and
-//! of single windows out of them as recordings without a history. With `PDM_PRINT_JUDGEMENTS=1` and
-//! `--nocapture` the test prints them all.
+//! The judgements are of the sequences that the edge made (`config/scenarios/edge`), with their
+//! memory, and of single windows out of them as recordings without a history. With
+//! `PDM_PRINT_JUDGEMENTS=1` and `--nocapture` the test prints them all.
 
 use std::collections::BTreeSet;
 
@@ -45,8 +45,8 @@ fn alone(event: &Event) -> Event {
     event
 }
 
-/// Every fifth judgement of each sequence, those at which the risk or the stage changes, and the last windows
-/// as recordings.
+/// Every fifth judgement of each sequence, those at which the risk or the stage changes, and the
+/// last windows as recordings.
 fn judgements() -> Vec<(String, Diagnosis)> {
     let mut all = Vec::new();
     for (name, events) in sequences() {

@@ -120,7 +120,8 @@ struct Stay<'a> {
     until: Arc<str>,
 }
 
-/// The stays of bearings in machines. Without a position, the last part of the bearing's name is it.
+/// The stays of bearings in machines. Without a position, the last part of the bearing's name is
+/// it.
 fn stays(assets: &Assets) -> Vec<Stay<'_>> {
     let installed = assets.edges.iter().filter(|(name, _)| &*name.kind == "INSTALLED_IN");
     let stays = installed.map(|(edge, properties)| {

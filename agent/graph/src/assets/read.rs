@@ -1,5 +1,5 @@
-//! Reads asset files: YAML with `nodes` and `relationships`, or CSV with a column `type`. A CSV with
-//! the columns `from` and `to` holds relationships, another one nodes.
+//! Reads asset files: YAML with `nodes` and `relationships`, or CSV with a column `type`. A CSV
+//! with the columns `from` and `to` holds relationships, another one nodes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{Assets, EdgeName, NODE_TYPES, NodeName, RELATIONSHIP_TYPES};
 use crate::files::FileProblem;
-use crate::files::table::Table;
+use crate::files::table::FileTable;
 use crate::value::{Properties, Value, properties_of};
 
 /// Most bytes of a text property. A longer text belongs into the knowledge base.
@@ -80,7 +80,7 @@ impl Reader {
     }
 
     fn csv(&mut self, file: &Path) -> Result<(), Vec<FileProblem>> {
-        let table = Table::read(file)?;
+        let table = FileTable::read(file)?;
         let has = |name: &str| table.header.iter().any(|column| column == name);
         let own =
             if has("from") && has("to") { ["type", "from", "to"] } else { ["type", "id", "id"] };
@@ -258,7 +258,8 @@ impl Reader {
             };
             if !simple || key.len() > 64 {
                 let message = format!(
-                    "{key}: expected a text (at most {MAX_TEXT} bytes), a number, true or false, or a list of texts"
+                    "{key}: expected a text (at most {MAX_TEXT} bytes), a number, true or false, \
+                     or a list of texts"
                 );
                 self.problems.push(FileProblem::new(&at.0, at.1, message));
             }
@@ -266,8 +267,8 @@ impl Reader {
     }
 }
 
-/// A cell of a CSV: numbers are numbers where the column's name has a unit or counts, texts elsewhere,
-/// so that a part number keeps its leading zeros.
+/// A cell of a CSV: numbers are numbers where the column's name has a unit or counts, texts
+/// elsewhere, so that a part number keeps its leading zeros.
 fn guessed(column: &str, cell: &str) -> Value {
     const UNITS: [&str; 12] =
         ["_kw", "_rpm", "_mm", "_kg", "_h", "_g", "_hz", "_n", "_percent", "_days", "_c", "_count"];

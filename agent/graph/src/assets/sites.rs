@@ -1,9 +1,9 @@
 //! Finds the site of a machine of the asset graph: two plants each have a `P-101`.
 //!
-//! An id `SITE/MACHINE`, or the property `site`, says it. A machine without either is of the site of the
-//! bearings that files put into it, else of the site that it is a part of, else of the one site that has a
-//! machine of this id. Where these name several sites, the machine is of none of them: a page without a
-//! name is better than one with the name of another plant's machine.
+//! An id `SITE/MACHINE`, or the property `site`, says it. A machine without either is of the site
+//! of the bearings that files put into it, else of the site that it is a part of, else of the one
+//! site that has a machine of this id. Where these name several sites, the machine is of none of
+//! them: a page without a name is better than one with the name of another plant's machine.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -43,7 +43,8 @@ pub enum MachineNode {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MachineSites {
     sites: BTreeMap<Arc<str>, MachineSite>,
-    /// The ids of nodes that events alone brought: they say no more than that there is such a machine.
+    /// The ids of nodes that events alone brought: they say no more than that there is such a
+    /// machine.
     bare: BTreeSet<Arc<str>>,
 }
 
@@ -100,7 +101,8 @@ impl Evidence {
         if !through_lines.is_empty() {
             return several(through_lines);
         }
-        // older versions joined a machine without a site with the site of the first event that named it
+        // older versions joined a machine without a site with the site of the first event that
+        // named it
         let sites = if at_once.is_empty() { measured.clone() } else { &at_once | measured };
         several(sites)
     }
@@ -139,7 +141,8 @@ impl MachineSites {
         found
     }
 
-    /// The node of a machine of a site. A node that a file describes goes before one that events brought.
+    /// The node of a machine of a site. A node that a file describes goes before one that events
+    /// brought.
     pub fn machine_node(&self, site: &str, equipment: &str) -> MachineNode {
         let with_site = machine_id_of(site, equipment);
         let exact = self.sites.get_key_value(with_site.as_str()).map(|(id, _)| id);
@@ -176,8 +179,9 @@ impl MachineSites {
             }
             let sites: Vec<&str> = sites.iter().map(|site| &**site).collect();
             Some(format!(
-                "Equipment/{id}: the graph does not say of which site it is ({}), so no page or tool takes \
-                 it for a machine of either; write its id as SITE/{id}, or give it `site`",
+                "Equipment/{id}: the graph does not say of which site it is ({}), so no page or \
+                 tool takes it for a machine of either; write its id as SITE/{id}, or give it \
+                 `site`",
                 sites.join(", ")
             ))
         });
@@ -280,7 +284,9 @@ mod tests {
 
     #[test]
     fn the_line_of_a_machine_says_of_which_site_it_is() {
-        let text = "nodes:\n  - { type: Site, id: a }\n  - { type: Line, id: L1 }\n  - { type: Equipment, id: P-1 }\nrelationships:\n  - { type: HAS_PART, from: Site/a, to: Line/L1 }\n  - { type: HAS_PART, from: Line/L1, to: Equipment/P-1 }\n";
+        let text = "nodes:\n  - { type: Site, id: a }\n  - { type: Line, id: L1 }\n  - { type: \
+            Equipment, id: P-1 }\nrelationships:\n  - { type: HAS_PART, from: Site/a, to: Line/L1 \
+            }\n  - { type: HAS_PART, from: Line/L1, to: Equipment/P-1 }\n";
         let found = sites(text, &[("a", "P-1"), ("b", "P-1")]);
         assert_eq!(node(&found, "a", "P-1"), "P-1");
         assert_eq!(node(&found, "b", "P-1"), "unknown");
@@ -288,7 +294,11 @@ mod tests {
 
     #[test]
     fn two_sites_have_a_machine_of_one_id() {
-        let text = "nodes:\n  - { type: Equipment, id: a/P-1, name: feed }\n  - { type: Equipment, id: P-1, name: cooling, site: b }\n  - { type: Bearing, id: a/P-1/DE }\n  - { type: Bearing, id: b/P-1/DE }\nrelationships:\n  - { type: INSTALLED_IN, from: Bearing/a/P-1/DE, to: Equipment/a/P-1 }\n  - { type: INSTALLED_IN, from: Bearing/b/P-1/DE, to: Equipment/P-1 }\n";
+        let text = "nodes:\n  - { type: Equipment, id: a/P-1, name: feed }\n  - { type: Equipment, \
+            id: P-1, name: cooling, site: b }\n  - { type: Bearing, id: a/P-1/DE }\n  - { type: \
+            Bearing, id: b/P-1/DE }\nrelationships:\n  - { type: INSTALLED_IN, from: \
+            Bearing/a/P-1/DE, to: Equipment/a/P-1 }\n  - { type: INSTALLED_IN, from: \
+            Bearing/b/P-1/DE, to: Equipment/P-1 }\n";
         let found = sites(text, &[("a", "P-1"), ("b", "P-1")]);
         assert_eq!(node(&found, "a", "P-1"), "a/P-1");
         assert_eq!(node(&found, "b", "P-1"), "P-1");
@@ -296,10 +306,14 @@ mod tests {
         assert_eq!(found.ids_of("P-1").count(), 2);
     }
 
-    /// A file that puts the bearings of two plants into one machine is read, and its name is nobody's.
+    /// A file that puts the bearings of two plants into one machine is read, and its name is
+    /// nobody's.
     #[test]
     fn one_node_for_two_sites_is_taken_and_gives_nobody_its_name() {
-        let text = "nodes:\n  - { type: Equipment, id: P-1, name: feed }\n  - { type: Bearing, id: a/P-1/NDE }\n  - { type: Bearing, id: b/P-1/NDE }\nrelationships:\n  - { type: INSTALLED_IN, from: Bearing/a/P-1/NDE, to: Equipment/P-1, position: NDE }\n  - { type: INSTALLED_IN, from: Bearing/b/P-1/NDE, to: Equipment/P-1, position: NDE }\n";
+        let text = "nodes:\n  - { type: Equipment, id: P-1, name: feed }\n  - { type: Bearing, id: \
+            a/P-1/NDE }\n  - { type: Bearing, id: b/P-1/NDE }\nrelationships:\n  - { type: \
+            INSTALLED_IN, from: Bearing/a/P-1/NDE, to: Equipment/P-1, position: NDE }\n  - { type: \
+            INSTALLED_IN, from: Bearing/b/P-1/NDE, to: Equipment/P-1, position: NDE }\n";
         let found = sites(text, &[]);
         assert_eq!(node(&found, "a", "P-1"), "unclear");
         assert_eq!(node(&found, "b", "P-1"), "unclear");
@@ -309,7 +323,8 @@ mod tests {
     /// Older versions joined `P-1` with the site whose event came first.
     #[test]
     fn a_site_that_events_joined_a_machine_with_decides_nothing_between_two() {
-        let text = "nodes:\n  - { type: Site, id: b }\n  - { type: Equipment, id: P-1, name: feed }\nrelationships:\n  - { type: HAS_PART, from: Site/b, to: Equipment/P-1 }\n";
+        let text = "nodes:\n  - { type: Site, id: b }\n  - { type: Equipment, id: P-1, name: feed \
+            }\nrelationships:\n  - { type: HAS_PART, from: Site/b, to: Equipment/P-1 }\n";
         let two = sites(text, &[("a", "P-1"), ("b", "P-1")]);
         assert_eq!(node(&two, "b", "P-1"), "unclear");
         let one = sites(text, &[("b", "P-1")]);

@@ -14,7 +14,8 @@ nodes:
 relationships:
   - { type: HAS_PART, from: Site/ulsan-1, to: Line/L1 }
   - { type: HAS_PART, from: Line/L1, to: Equipment/P-101 }
-  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE, to: Equipment/P-101, position: DE, since: '2026-01-01' }
+  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE, to: Equipment/P-101, position: DE, \
+    since: '2026-01-01' }
 ";
 
 struct Folder(tempfile::TempDir);
@@ -101,9 +102,8 @@ fn an_unknown_type_is_refused_with_those_that_are_allowed() {
     let told = also("nodes:\n  - { type: Machine, id: X }\n");
     assert_eq!(
         told,
-        [
-            "more.yaml:2: type: is \"Machine\", allowed are Site, Line, Equipment, Bearing, Part, Document, Technician, Tag"
-        ]
+        ["more.yaml:2: type: is \"Machine\", allowed are Site, Line, Equipment, Bearing, Part, \
+             Document, Technician, Tag"]
     );
     let told = also("relationships:\n  - { type: OWNS, from: Site/ulsan-1, to: Line/L1 }\n");
     assert!(
@@ -114,13 +114,14 @@ fn an_unknown_type_is_refused_with_those_that_are_allowed() {
 
 #[test]
 fn two_bearings_in_one_place_are_refused() {
-    let second = "nodes:\n  - { type: Bearing, id: ulsan-1/P-101/DE2 }\nrelationships:\n  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE2, to: Equipment/P-101, position: DE, since: '2026-02-01' }\n";
+    let second = "nodes:\n  - { type: Bearing, id: ulsan-1/P-101/DE2 }\nrelationships:\n  - { \
+        type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE2, to: Equipment/P-101, position: DE, \
+        since: '2026-02-01' }\n";
     let told = also(second);
     assert_eq!(
         told,
-        [
-            "more.yaml:4: Bearing/ulsan-1/P-101/DE and Bearing/ulsan-1/P-101/DE2 are in one place, Equipment/P-101 DE, from 2026-02-01"
-        ]
+        ["more.yaml:4: Bearing/ulsan-1/P-101/DE and Bearing/ulsan-1/P-101/DE2 are in one place, \
+             Equipment/P-101 DE, from 2026-02-01"]
     );
     let before = PLANT.replace("since: '2026-01-01'", "since: '2026-01-01', until: '2026-02-01'");
     let told = refused(&[("plant.yaml", before.as_bytes()), ("more.yaml", second.as_bytes())]);
@@ -130,7 +131,8 @@ fn two_bearings_in_one_place_are_refused() {
 #[test]
 fn one_bearing_in_two_places_is_refused() {
     let told = also(
-        "nodes:\n  - { type: Equipment, id: P-102 }\nrelationships:\n  - { type: INSTALLED_IN, from: Bearing/ulsan-1/P-101/DE, to: Equipment/P-102, since: '2026-03-01' }\n",
+        "nodes:\n  - { type: Equipment, id: P-102 }\nrelationships:\n  - { type: INSTALLED_IN, \
+         from: Bearing/ulsan-1/P-101/DE, to: Equipment/P-102, since: '2026-03-01' }\n",
     );
     assert!(told[0].contains("is in two places, Equipment/P-101 and Equipment/P-102"), "{told:?}");
 }
@@ -152,7 +154,8 @@ fn ends_that_do_not_exist_or_do_not_fit_are_refused() {
 #[test]
 fn times_and_ids_are_checked() {
     let told = also(
-        "relationships:\n  - { type: FED_BY, from: Equipment/P-101, to: Equipment/P-101, since: yesterday }\n",
+        "relationships:\n  - { type: FED_BY, from: Equipment/P-101, to: Equipment/P-101, since: \
+         yesterday }\n",
     );
     assert!(told[0].contains("since is \"yesterday\", expected a day"), "{told:?}");
     let told = also("nodes:\n  - { type: Bearing, id: DE }\n");

@@ -15,7 +15,7 @@ use crate::plan::{Comparison, Expr, LabelTest, Logic, PatternPlan};
 use crate::source::Direction;
 
 /// One pattern as it was read, before its steps are planned.
-struct Reading {
+struct PatternReading {
     /// Width of the scope before the pattern: the slots below are bound by earlier clauses.
     outer: usize,
     /// Whether the pattern may name new variables.
@@ -23,12 +23,12 @@ struct Reading {
     chains: Vec<Chain>,
     conditions: Vec<Expr>,
     /// Properties in patterns, compiled when every variable of the pattern is known.
-    properties: Vec<(Place, ast::Expr)>,
+    properties: Vec<(PatternPlace, ast::Expr)>,
 }
 
 /// The owner of a pattern's properties: a slot, or every relationship of a hop.
 #[derive(Clone, Copy)]
-enum Place {
+enum PatternPlace {
     Slot(usize),
     Hop { chain: usize, hop: usize },
 }
@@ -43,7 +43,7 @@ impl Compiler<'_> {
     ) -> Result<PatternPlan> {
         let kept = std::mem::replace(&mut self.aggregates, Aggregates::Forbidden);
         let outer = self.scope.width();
-        let mut reading = Reading {
+        let mut reading = PatternReading {
             outer,
             names,
             chains: Vec::new(),
@@ -64,7 +64,7 @@ impl Compiler<'_> {
         Ok(Planner::new(outer, width, reading.conditions).plan(reading.chains))
     }
 
-    fn part(&mut self, reading: &mut Reading, part: &ast::PatternPartKind) -> Result<()> {
+    fn part(&mut self, reading: &mut PatternReading, part: &ast::PatternPartKind) -> Result<()> {
         let mut chain = Chain::default();
         reading.chains.push(Chain::default());
         self.factors(reading, &mut chain, &part.path.kind)?;
@@ -85,7 +85,7 @@ impl Compiler<'_> {
 
     fn factors(
         &mut self,
-        reading: &mut Reading,
+        reading: &mut PatternReading,
         chain: &mut Chain,
         path: &PathPatternKind,
     ) -> Result<()> {
@@ -113,7 +113,7 @@ impl Compiler<'_> {
         ))
     }
 
-    fn node(&mut self, reading: &mut Reading, node: &NodePattern) -> Result<usize> {
+    fn node(&mut self, reading: &mut PatternReading, node: &NodePattern) -> Result<usize> {
         let name = node.variable.as_ref().map(name_of);
         let known = name.as_ref().and_then(|name| self.scope.find(name));
         let slot = if let (Some(slot), Some(name)) = (known, &name) {
@@ -130,7 +130,7 @@ impl Compiler<'_> {
             reading.conditions.push(Expr::HasLabels(Box::new(Expr::Slot(slot)), test));
         }
         if let Some(properties) = &node.properties {
-            reading.properties.push((Place::Slot(slot), (**properties).clone()));
+            reading.properties.push((PatternPlace::Slot(slot), (**properties).clone()));
         }
         if node.where_clause.is_some() {
             return Err(QueryError::unsupported("WHERE inside a node pattern"));
@@ -148,7 +148,7 @@ impl Compiler<'_> {
 
     fn relationship(
         &mut self,
-        reading: &mut Reading,
+        reading: &mut PatternReading,
         index: usize,
         pattern: &RelationshipPattern,
     ) -> Result<Hop> {
@@ -190,8 +190,8 @@ impl Compiler<'_> {
         }
         if let Some(properties) = &pattern.properties {
             let chain = reading.chains.len() - 1;
-            let long = Place::Hop { chain, hop: index };
-            let place = if length.is_some() { long } else { Place::Slot(slot) };
+            let long = PatternPlace::Hop { chain, hop: index };
+            let place = if length.is_some() { long } else { PatternPlace::Slot(slot) };
             reading.properties.push((place, (**properties).clone()));
         }
         if pattern.where_clause.is_some() {
@@ -201,7 +201,7 @@ impl Compiler<'_> {
     }
 
     /// `(n {k: v})` is `n.k = v`; on a path of variable length it holds for each relationship.
-    fn properties(&mut self, reading: &mut Reading) -> Result<()> {
+    fn properties(&mut self, reading: &mut PatternReading) -> Result<()> {
         for (place, properties) in std::mem::take(&mut reading.properties) {
             let ExprKind::Map(entries) = &properties.kind else {
                 let message = "properties of a pattern have to be written as a map";
@@ -209,20 +209,20 @@ impl Compiler<'_> {
             };
             let entries = self.entries(entries)?;
             match place {
-                Place::Slot(slot) => {
+                PatternPlace::Slot(slot) => {
                     reading.conditions.extend(entries.into_iter().map(|(key, value)| {
                         let own = Expr::Property(Box::new(Expr::Slot(slot)), key);
                         Expr::Compare(Comparison::Equal, Box::new(own), Box::new(value))
                     }));
                 }
-                Place::Hop { chain, hop } => reading.chains[chain].hops[hop].test = entries,
+                PatternPlace::Hop { chain, hop } => reading.chains[chain].hops[hop].test = entries,
             }
         }
         Ok(())
     }
 }
 
-fn may_name(reading: &Reading, name: &str) -> Result<()> {
+fn may_name(reading: &PatternReading, name: &str) -> Result<()> {
     if reading.names { Ok(()) } else { Err(undefined(name)) }
 }
 

@@ -1,9 +1,9 @@
-//! The order in which a pattern is matched: from what is bound or looked up, along relationships, each
-//! condition as soon as everything it reads is bound.
+//! The order in which a pattern is matched: from what is bound or looked up, along relationships,
+//! each condition as soon as everything it reads is bound.
 
 use std::sync::Arc;
 
-use crate::plan::{Comparison, End, Expansion, Expr, LabelTest, PatternPlan, Step};
+use crate::plan::{Comparison, End, Expansion, Expr, LabelTest, PatternPlan, PlanStep};
 use crate::source::Direction;
 
 /// One part of a pattern: a node more than hops.
@@ -29,7 +29,7 @@ pub(super) struct Planner {
     conditions: Vec<Expr>,
     /// Slots of the relationships that are matched so far.
     matched: Vec<usize>,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
 }
 
 /// Where a chain is entered.
@@ -57,7 +57,7 @@ impl Planner {
         }
         // a condition on a slot that no step binds cannot be: it would drop every row
         let rest = std::mem::take(&mut self.conditions);
-        self.steps.extend(rest.into_iter().map(Step::Filter));
+        self.steps.extend(rest.into_iter().map(PlanStep::Filter));
         PatternPlan { width: self.width, steps: self.steps }
     }
 
@@ -113,7 +113,7 @@ impl Planner {
                 parts.push(*node);
                 parts.extend(chain.hops.get(index).map(|hop| hop.slot));
             }
-            self.steps.push(Step::Path { slot, parts });
+            self.steps.push(PlanStep::Path { slot, parts });
             self.bind(slot);
             self.conditions_met();
         }
@@ -121,10 +121,10 @@ impl Planner {
 
     fn node(&mut self, slot: usize) {
         if self.is_bound(slot) {
-            self.steps.push(Step::IsNode { slot });
+            self.steps.push(PlanStep::IsNode { slot });
         } else {
             let (labels, lookup) = (self.labels(slot), self.lookup(slot));
-            self.steps.push(Step::Scan { slot, labels, lookup });
+            self.steps.push(PlanStep::Scan { slot, labels, lookup });
             self.bind(slot);
         }
         self.conditions_met();
@@ -140,7 +140,7 @@ impl Planner {
         self.bind(left.slot);
         let right = self.end(chain.nodes[index + 1]);
         self.bind(right.slot);
-        self.steps.push(Step::Ends {
+        self.steps.push(PlanStep::Ends {
             relationship: hop.slot,
             left,
             right,
@@ -164,9 +164,9 @@ impl Planner {
             backward,
         };
         self.steps.push(match hop.length {
-            None => Step::Expand(expansion),
+            None => PlanStep::Expand(expansion),
             Some((min, max)) => {
-                Step::ExpandMany { hop: expansion, min, max, test: hop.test.clone() }
+                PlanStep::ExpandMany { hop: expansion, min, max, test: hop.test.clone() }
             }
         });
         self.bind(hop.slot);
@@ -181,7 +181,7 @@ impl Planner {
             .into_iter()
             .partition(|condition| self.can_read(condition));
         self.conditions = rest;
-        self.steps.extend(met.into_iter().map(Step::Filter));
+        self.steps.extend(met.into_iter().map(PlanStep::Filter));
     }
 
     fn can_read(&self, expression: &Expr) -> bool {

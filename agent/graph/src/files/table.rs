@@ -1,5 +1,5 @@
-//! CSV as plants write it: UTF-8 with or without a byte-order mark, or CP949 (the code page of Korean
-//! Windows); a comma or a semicolon between cells. Cells keep their line for messages.
+//! CSV as plants write it: UTF-8 with or without a byte-order mark, or CP949 (the code page of
+//! Korean Windows); a comma or a semicolon between cells. Cells keep their line for messages.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// A CSV file in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct FileTable {
     /// Names of the columns, trimmed.
     pub header: Vec<String>,
     /// The rows.
@@ -28,18 +28,18 @@ pub struct Record {
 
 impl Record {
     /// The cell of a column, trimmed; `None` if there is no such column or nothing in it.
-    pub fn cell<'r>(&'r self, table: &Table, column: &str) -> Option<&'r str> {
+    pub fn cell<'r>(&'r self, table: &FileTable, column: &str) -> Option<&'r str> {
         let index = table.header.iter().position(|name| name == column)?;
         self.cells.get(index).map(|cell| cell.trim()).filter(|cell| !cell.is_empty())
     }
 }
 
-impl Table {
+impl FileTable {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file's [`FileProblem`]s: it cannot be read, its encoding is neither UTF-8 nor CP949, a row
-    /// has the wrong number of cells, a column is named twice.
+    /// The file's [`FileProblem`]s: it cannot be read, its encoding is neither UTF-8 nor CP949, a
+    /// row has the wrong number of cells, a column is named twice.
     pub fn read(file: &Path) -> Result<Self, Vec<FileProblem>> {
         let problem = |message: String| vec![FileProblem::new(file, 1, message)];
         let size =
@@ -54,7 +54,7 @@ impl Table {
     /// Reads the bytes of a file; `file` is for messages.
     ///
     /// # Errors
-    /// As [`Table::read`].
+    /// As [`FileTable::read`].
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, Vec<FileProblem>> {
         let text = decoded(file, bytes).map_err(|problem| vec![problem])?;
         let first = text.lines().next().unwrap_or_default();

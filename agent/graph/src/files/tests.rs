@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::table::Table;
+use super::table::FileTable;
 
 const ETFS: &str = "code,name\n069500,코덱스 200\n";
 
-fn read(bytes: &[u8]) -> Result<Table, String> {
-    Table::parse(Path::new("etfs.csv"), bytes).map_err(|problems| problems[0].to_string())
+fn read(bytes: &[u8]) -> Result<FileTable, String> {
+    FileTable::parse(Path::new("etfs.csv"), bytes).map_err(|problems| problems[0].to_string())
 }
 
 fn cells(bytes: &[u8]) -> Vec<String> {
@@ -36,7 +36,8 @@ fn what_is_wrong_is_told_with_file_and_line() {
 
 proptest::proptest! {
     #[test]
-    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
-        let _read = Table::parse(Path::new("x.csv"), &bytes);
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY,
+        0..400)) {
+        let _read = FileTable::parse(Path::new("x.csv"), &bytes);
     }
 }

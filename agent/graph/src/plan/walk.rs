@@ -1,6 +1,6 @@
 //! Walks over expressions: which places of a row an expression reads.
 
-use super::{Clause, Expr, PatternPlan, Step};
+use super::{Clause, Expr, PatternPlan, PlanStep};
 
 impl Expr {
     /// The expressions directly inside; patterns and subqueries are told by [`Expr::slots`].
@@ -63,7 +63,8 @@ impl Expr {
         }
     }
 
-    /// The slots below `width` that the expression reads: those of the row, without local variables.
+    /// The slots below `width` that the expression reads: those of the row, without local
+    /// variables.
     pub(crate) fn reads(&self, width: usize) -> Vec<usize> {
         let mut read = Vec::new();
         self.slots(&mut |slot| {
@@ -88,26 +89,26 @@ impl PatternPlan {
     fn slots(&self, see: &mut dyn FnMut(usize)) {
         for step in &self.steps {
             match step {
-                Step::Scan { slot, lookup, .. } => {
+                PlanStep::Scan { slot, lookup, .. } => {
                     see(*slot);
                     for (_, value) in lookup {
                         value.slots(see);
                     }
                 }
-                Step::IsNode { slot } | Step::Path { slot, .. } => see(*slot),
-                Step::Ends { relationship, left, right, .. } => {
+                PlanStep::IsNode { slot } | PlanStep::Path { slot, .. } => see(*slot),
+                PlanStep::Ends { relationship, left, right, .. } => {
                     [*relationship, left.slot, right.slot].into_iter().for_each(&mut *see);
                 }
-                Step::Expand(hop) => {
+                PlanStep::Expand(hop) => {
                     [hop.from, hop.relationship, hop.to.slot].into_iter().for_each(&mut *see);
                 }
-                Step::ExpandMany { hop, test, .. } => {
+                PlanStep::ExpandMany { hop, test, .. } => {
                     [hop.from, hop.relationship, hop.to.slot].into_iter().for_each(&mut *see);
                     for (_, value) in test {
                         value.slots(see);
                     }
                 }
-                Step::Filter(condition) => condition.slots(see),
+                PlanStep::Filter(condition) => condition.slots(see),
             }
         }
     }

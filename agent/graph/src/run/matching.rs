@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use super::{Row, Run};
 use crate::error::{QueryError, Result};
-use crate::plan::{End, Expansion, Expr, PatternPlan, Step};
+use crate::plan::{End, Expansion, Expr, PatternPlan, PlanStep};
 use crate::source::{Direction, Fans, Scan};
 use crate::value::{Path, Relationship, Value, equal};
 
-/// Rows of one piece. No data chose it: large enough that a statement's cost is shared by many rows,
-/// small enough that a `LIMIT` wastes little.
+/// Rows of one piece. No data chose it: large enough that a statement's cost is shared by many
+/// rows, small enough that a `LIMIT` wastes little.
 const PIECE: usize = 512;
 
 /// Collects the rows of a pattern.
-struct Found {
+struct MatchedRows {
     rows: Vec<Row>,
     want: Option<usize>,
 }
 
-impl Found {
+impl MatchedRows {
     fn is_full(&self) -> bool {
         self.want.is_some_and(|want| self.rows.len() >= want)
     }
@@ -40,7 +40,7 @@ impl Run<'_> {
         rows: Vec<Row>,
         want: Option<usize>,
     ) -> Result<Vec<Row>> {
-        let mut found = Found { rows: Vec::new(), want };
+        let mut found = MatchedRows { rows: Vec::new(), want };
         let wide = rows.into_iter().map(|mut row| {
             row.resize(plan.width, Value::Null);
             row
@@ -49,7 +49,7 @@ impl Run<'_> {
         Ok(found.rows)
     }
 
-    fn steps(&self, steps: &[Step], rows: Vec<Row>, found: &mut Found) -> Result<()> {
+    fn steps(&self, steps: &[PlanStep], rows: Vec<Row>, found: &mut MatchedRows) -> Result<()> {
         let Some((step, rest)) = steps.split_first() else {
             for row in rows {
                 self.budget.hold(row.len() * size_of::<Value>())?;
@@ -62,7 +62,7 @@ impl Run<'_> {
                 return Ok(());
             }
             self.budget.check_time()?;
-            if let Step::Scan { slot, labels, lookup } = step {
+            if let PlanStep::Scan { slot, labels, lookup } = step {
                 self.scan(*slot, labels, lookup, piece, rest, found)?;
             } else {
                 let next = self.step(step, piece)?;
@@ -73,21 +73,21 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn step(&self, step: &Step, rows: &[Row]) -> Result<Vec<Row>> {
+    fn step(&self, step: &PlanStep, rows: &[Row]) -> Result<Vec<Row>> {
         match step {
-            Step::Scan { .. } => Ok(rows.to_vec()),
-            Step::IsNode { slot } => is_node(*slot, rows),
-            Step::Ends { relationship, left, right, direction, kinds } => {
+            PlanStep::Scan { .. } => Ok(rows.to_vec()),
+            PlanStep::IsNode { slot } => is_node(*slot, rows),
+            PlanStep::Ends { relationship, left, right, direction, kinds } => {
                 self.ends(*relationship, *left, *right, *direction, kinds, rows)
             }
-            Step::Expand(hop) => self.expand(hop, rows),
-            Step::ExpandMany { hop, min, max, test } => {
+            PlanStep::Expand(hop) => self.expand(hop, rows),
+            PlanStep::ExpandMany { hop, min, max, test } => {
                 self.expand_many(hop, *min, *max, test, rows)
             }
-            Step::Path { slot, parts } => {
+            PlanStep::Path { slot, parts } => {
                 rows.iter().map(|row| self.path(*slot, parts, row.clone())).collect()
             }
-            Step::Filter(condition) => {
+            PlanStep::Filter(condition) => {
                 let mut kept = Vec::new();
                 for row in rows {
                     let mut row = row.clone();
@@ -106,8 +106,8 @@ impl Run<'_> {
         labels: &[Arc<str>],
         lookup: &[(Arc<str>, Expr)],
         rows: &[Row],
-        rest: &[Step],
-        found: &mut Found,
+        rest: &[PlanStep],
+        found: &mut MatchedRows,
     ) -> Result<()> {
         for row in rows {
             let mut row = row.clone();

@@ -22,7 +22,7 @@ pub(super) enum Wanted {
 
 /// A step with the lines below it.
 #[derive(Debug, Clone, Default)]
-struct Step {
+struct GherkinStep {
     text: String,
     document: Option<String>,
     table: Vec<Vec<String>>,
@@ -33,10 +33,11 @@ pub(super) fn read_scenarios(file: &Path) -> Vec<Scenario> {
     let stem = file.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
     let mut scenarios = Vec::new();
     let mut lines = text.lines().peekable();
-    let (mut title, mut steps, mut examples) = (String::new(), Vec::<Step>::new(), Vec::new());
+    let (mut title, mut steps, mut examples) =
+        (String::new(), Vec::<GherkinStep>::new(), Vec::new());
     let mut in_examples = false;
-    let (mut background, mut in_background) = (Vec::<Step>::new(), false);
-    let mut flush = |title: &str, steps: &[Step], examples: &[Vec<String>]| {
+    let (mut background, mut in_background) = (Vec::<GherkinStep>::new(), false);
+    let mut flush = |title: &str, steps: &[GherkinStep], examples: &[Vec<String>]| {
         if steps.is_empty() {
             return;
         }
@@ -80,7 +81,7 @@ pub(super) fn read_scenarios(file: &Path) -> Vec<Scenario> {
             .any(|w| trimmed.starts_with(w))
         {
             let text = trimmed.split_once(' ').expect("a keyword").1.to_owned();
-            steps.push(Step { text, ..Step::default() });
+            steps.push(GherkinStep { text, ..GherkinStep::default() });
         }
     }
     flush(&title, &steps, &examples);
@@ -102,12 +103,12 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-fn filled(steps: &[Step], header: &[String], row: &[String]) -> Vec<Step> {
+fn filled(steps: &[GherkinStep], header: &[String], row: &[String]) -> Vec<GherkinStep> {
     let fill = |text: &str| {
         let pairs = header.iter().zip(row);
         pairs.fold(text.to_owned(), |text, (name, value)| text.replace(&format!("<{name}>"), value))
     };
-    let fill_step = |step: &Step| Step {
+    let fill_step = |step: &GherkinStep| GherkinStep {
         text: fill(&step.text),
         document: step.document.as_deref().map(fill),
         table: step.table.iter().map(|row| row.iter().map(|cell| fill(cell)).collect()).collect(),
@@ -115,7 +116,7 @@ fn filled(steps: &[Step], header: &[String], row: &[String]) -> Vec<Step> {
     steps.iter().map(fill_step).collect()
 }
 
-fn scenario(name: &str, steps: &[Step]) -> Scenario {
+fn scenario(name: &str, steps: &[GherkinStep]) -> Scenario {
     let mut scenario = Scenario {
         name: name.to_owned(),
         named_graph: None,

@@ -1,5 +1,5 @@
-//! Runs the set-up of a scenario: reading clauses by the engine, `CREATE` and `DELETE` of relationships
-//! by an interpreter. It exists in tests only.
+//! Runs the set-up of a scenario: reading clauses by the engine, `CREATE` and `DELETE` of
+//! relationships by an interpreter. It exists in tests only.
 
 use std::collections::BTreeMap;
 

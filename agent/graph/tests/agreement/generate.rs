@@ -1,6 +1,6 @@
-//! Makes a small graph and reads over it, all drawn from one seed. Every query is one of the supported
-//! subset, is typed (no arithmetic on texts), and has one right multiset of rows: a cut stands behind an
-//! order of every column.
+//! Makes a small graph and reads over it, all drawn from one seed. Every query is one of the
+//! supported subset, is typed (no arithmetic on texts), and has one right multiset of rows: a cut
+//! stands behind an order of every column.
 
 use serde_json::{Map, Value, json};
 

@@ -3,8 +3,8 @@
 //!
 //! The reads come from [`generate`], drawn from a fixed seed (`PDM_AGREEMENT_SEED` and
 //! `PDM_AGREEMENT_READS` draw others). Rows are compared as multisets: types count, floats within a
-//! relative 1e-9. Constructs in which the other engine departs from the specification are not drawn;
-//! [`DEPARTURES`] lists each with what the specification says, and our answer to it is held.
+//! relative 1e-9. Constructs in which the other engine departs from the specification are not
+//! drawn; [`DEPARTURES`] lists each with what the specification says, and our answer to it is held.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -31,19 +31,20 @@ const DEPARTURES: [(&str, Result<&str, &str>, &str); 5] = [
     (
         "MATCH (a)-[r]->(b), (c)-[s]->(d) WHERE r.i = s.i RETURN count(*) AS c0",
         Ok(r#"[{"c0":0}]"#),
-        "a MATCH binds a relationship once, in patterns with commas between as well; ocg binds one twice",
+        "a MATCH binds a relationship once, in patterns with commas between as well; ocg binds one \
+         twice",
     ),
     (
         "MATCH (a)-[:R*2]-(b) RETURN count(*) AS c0",
         Ok(r#"[{"c0":68}]"#),
-        "walks without direction of two or more relationships: ocg leaves some out, and gives 66 here but \
-         68 for (a)-[:R]-()-[:R]-(b), which is the same",
+        "walks without direction of two or more relationships: ocg leaves some out, and gives 66 \
+         here but 68 for (a)-[:R]-()-[:R]-(b), which is the same",
     ),
     (
         "OPTIONAL MATCH (a:None) WITH a MATCH (b)-[:R]->(a) RETURN count(b) AS c0",
         Ok(r#"[{"c0":0}]"#),
-        "no pattern goes on from a node that is null (suite, clauses/match); ocg takes any node in its \
-         place where it is the end of the pattern",
+        "no pattern goes on from a node that is null (suite, clauses/match); ocg takes any node in \
+         its place where it is the end of the pattern",
     ),
     (
         "UNWIND [1, 1.0] AS x RETURN DISTINCT x AS c0",

@@ -1,5 +1,5 @@
-//! Hooks against stand-ins: small servers that answer in the shape of NHN Cloud's, Aligo's and a token
-//! server's documents. None of the services themselves is asked.
+//! Hooks against stand-ins: small servers that answer in the shape of NHN Cloud's, Aligo's and a
+//! token server's documents. None of the services themselves is asked.
 
 use std::sync::{Arc, Mutex};
 

@@ -119,8 +119,8 @@ mod tests {
         assert!(concept_list().len() <= CONCEPT_DIMENSIONS, "{}", concept_list().len());
     }
 
-    /// A changed word of `config/words/` changes stored vectors: then the version of [`LocalEmbedder`]
-    /// and that of the counted words rise with this digest.
+    /// A changed word of `config/words/` changes stored vectors: then the version of
+    /// [`LocalEmbedder`] and that of the counted words rise with this digest.
     #[test]
     fn shipped_words_give_the_vectors_of_this_version() {
         use sha2::{Digest, Sha256};

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_service::backoff::Pauses;
+use pdm_service::backoff::REQUEST_PAUSES;
 use pdm_service::bounded::{ERROR_BYTES, Head};
 use pdm_service::error_chain::error_chain;
 use pdm_service::secret::{LiveSecret, Secret, SecretSource};
@@ -25,11 +25,6 @@ const BATCH: usize = 32;
 /// characters are 7,500 of the allowed 8,191 tokens.
 const MAX_CHARS: usize = 5000;
 
-/// Pauses before the second, third and fourth attempt.
-const PAUSES: Pauses = Pauses::new(Duration::from_secs(1), Duration::from_secs(4));
-/// Attempts after the first one.
-const RETRIES: u32 = 3;
-
 /// Longest wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -42,7 +37,7 @@ pub struct OpenAiEmbedder {
     id: String,
     dimensions: usize,
     key: Option<LiveSecret>,
-    pauses: Pauses,
+    pauses: [Duration; 3],
     prefix: Roles,
     input_type: Roles,
 }
@@ -57,7 +52,7 @@ struct Request<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct EmbeddingAnswer {
     data: Vec<Item>,
 }
 
@@ -88,11 +83,21 @@ impl OpenAiEmbedder {
         let id = format!("{model}/{dimensions}");
         let (prefix, input_type) = (Roles::default(), Roles::default());
         let (model, key) = (model.to_owned(), key.map(LiveSecret::from));
-        Ok(Self { client, url, model, id, dimensions, key, pauses: PAUSES, prefix, input_type })
+        Ok(Self {
+            client,
+            url,
+            model,
+            id,
+            dimensions,
+            key,
+            pauses: REQUEST_PAUSES,
+            prefix,
+            input_type,
+        })
     }
 
-    /// The endpoint with texts before questions and passages, and with a field `input_type`. Passages that
-    /// were embedded with others have another [`Embedder::id`].
+    /// The endpoint with texts before questions and passages, and with a field `input_type`.
+    /// Passages that were embedded with others have another [`Embedder::id`].
     #[must_use]
     pub fn with_roles(self, prefix: Roles, input_type: Roles) -> Self {
         let said = [prefix.passage.trim(), input_type.passage.trim()].concat();
@@ -100,8 +105,8 @@ impl OpenAiEmbedder {
         Self { id, prefix, input_type, ..self }
     }
 
-    /// The endpoint whose key is read from `source` again for each request, so that it can be rotated
-    /// without a restart.
+    /// The endpoint whose key is read from `source` again for each request, so that it can be
+    /// rotated without a restart.
     #[must_use]
     pub fn renewing(self, source: Option<SecretSource>) -> Self {
         let key = self.key.map(|key| LiveSecret::with(source, key.current()));
@@ -117,10 +122,10 @@ impl OpenAiEmbedder {
     }
 
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        for failures in 0..RETRIES {
+        for pause in self.pauses {
             match self.ask(texts, &self.input_type.passage).await {
                 Err(EmbedError::Unavailable { .. }) => {
-                    tokio::time::sleep(self.pauses.after(failures)).await;
+                    tokio::time::sleep(pause).await;
                 }
                 answer => return answer,
             }
@@ -152,18 +157,22 @@ impl OpenAiEmbedder {
         }
         ended.map_err(|error| away(error_chain(&error)))?;
         let bytes = head.whole().ok_or_else(|| self.odd("an answer that is longer".to_owned()))?;
-        let answer: Answer =
+        let answer: EmbeddingAnswer =
             serde_json::from_slice(&bytes).map_err(|error| self.odd(error.to_string()))?;
         self.ordered(answer, texts.len())
     }
 
-    /// Most bytes of an answer: 32 for each number, which has at most 25 digits and signs, and as many
-    /// for the rest as an error page has.
+    /// Most bytes of an answer: 32 for each number, which has at most 25 digits and signs, and as
+    /// many for the rest as an error page has.
     const fn most_bytes(&self, texts: usize) -> usize {
         ERROR_BYTES.saturating_add(texts.saturating_mul(self.dimensions).saturating_mul(32))
     }
 
-    fn ordered(&self, answer: Answer, expected: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn ordered(
+        &self,
+        answer: EmbeddingAnswer,
+        expected: usize,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut items = answer.data;
         items.sort_by_key(|item| item.index);
         if !items.iter().map(|item| item.index).eq(0..expected) {

@@ -49,7 +49,7 @@ async fn embedder(script: Arc<Script>, key: &str) -> OpenAiEmbedder {
     let key = Some(Secret::new(key.to_owned()));
     let mut made =
         OpenAiEmbedder::new(&format!("http://127.0.0.1:{port}/v1/"), "m", 4, key).expect("client");
-    made.pauses = Pauses::new(Duration::from_millis(1), Duration::from_millis(1));
+    made.pauses = [Duration::from_millis(1); 3];
     made
 }
 

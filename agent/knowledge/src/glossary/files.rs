@@ -1,9 +1,9 @@
 //! The files of words (`config/words/`): concepts, further words of concepts, topics.
 //!
 //! The shipped files come with the program. A plant adds words and topics of its own by
-//! `[knowledge] words`: a file of the same form, or a folder of them. Invariants: every list of words
-//! belongs to a concept that exists; names are unique; the order of the shipped concepts never
-//! changes, as it is the order of the embedding's coordinates.
+//! `[knowledge] words`: a file of the same form, or a folder of them. Invariants: every list of
+//! words belongs to a concept that exists; names are unique; the order of the shipped concepts
+//! never changes, as it is the order of the embedding's coordinates.
 
 use std::path::{Path, PathBuf};
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::ByModel;
 use super::nearness::Nearness;
-use super::reading::{Matched, Reading};
+use super::reading::{ChunkReading, Matched};
 use super::terms::Term;
 
-/// Names of the evidence of one chunk, in its order; the last two only where a model makes the embedding.
+/// Names of the evidence of one chunk, in its order; the last two only where a model makes the
+/// embedding.
 pub const ONE: [&str; 18] = [
     "ln(1 + rare terms in title and keywords)",
     "ln(1 + rare terms in the best section)",
@@ -55,13 +56,14 @@ pub const BY_MODEL: std::ops::Range<usize> = 16..18;
 /// Places of the numbers of [`ONE`] that all chunks of a question share.
 pub const SHARED: [usize; 2] = [7, 9];
 
-/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third would.
+/// Most topics of elsewhere that count: the second one makes an answer no less likely than a third
+/// would.
 const MOST_TOPICS: usize = 2;
 /// Most terms that count: nine of ten questions have fewer, and a line fitted to those does not
 /// hold for a whole page that is pasted as a question.
 const MOST_TERMS: usize = 15;
-/// Terms that a question counts as at least: the sets hold hardly any of one word, and one that names what a
-/// document is about needs no second.
+/// Terms that a question counts as at least: the sets hold hardly any of one word, and one that
+/// names what a document is about needs no second.
 const LEAST_TERMS: usize = 3;
 
 /// The evidence of a question and its candidates.
@@ -69,7 +71,7 @@ const LEAST_TERMS: usize = 3;
 pub struct Evidence {
     /// The numbers of each candidate, in the order of [`ONE`].
     pub one: Vec<Vec<f32>>,
-    asked: Vec<Asked>,
+    asked: Vec<AskedTerm>,
     /// The number of the question's topics of elsewhere that each candidate does not name.
     foreign: Vec<usize>,
     /// Topics that no candidate names.
@@ -80,7 +82,7 @@ pub struct Evidence {
 
 /// A term of the question, with how far each candidate has it.
 #[derive(Debug, Clone, PartialEq)]
-struct Asked {
+struct AskedTerm {
     weight: f32,
     is_verb: bool,
     matched: Vec<f32>,
@@ -108,9 +110,9 @@ pub(super) struct Question<'a> {
     pub(super) by_model: Option<&'a ByModel>,
 }
 
-pub(super) fn evidence_of(question: &Question<'_>, readings: &[Arc<Reading>]) -> Evidence {
+pub(super) fn evidence_of(question: &Question<'_>, readings: &[Arc<ChunkReading>]) -> Evidence {
     let rows: Vec<Row> = question.terms.iter().map(|term| row(term, readings)).collect();
-    let names = |topic: &usize, reading: &Arc<Reading>| reading.names(*topic);
+    let names = |topic: &usize, reading: &Arc<ChunkReading>| reading.names(*topic);
     let topics = question.elsewhere;
     let foreign = readings
         .iter()
@@ -123,11 +125,11 @@ pub(super) fn evidence_of(question: &Question<'_>, readings: &[Arc<Reading>]) ->
         foreign,
         unnamed,
         nearest: cosines.iter().copied().fold(0.0, f32::max),
-        asked: rows.into_iter().map(Asked::from).collect(),
+        asked: rows.into_iter().map(AskedTerm::from).collect(),
     }
 }
 
-impl From<Row> for Asked {
+impl From<Row> for AskedTerm {
     fn from(row: Row) -> Self {
         let matched = row.matched.iter().map(|matched| matched.all).collect();
         Self { weight: row.weight, is_verb: row.is_verb && !row.is_concept, matched }
@@ -135,7 +137,7 @@ impl From<Row> for Asked {
 }
 
 /// The evidence of each candidate.
-fn one(rows: &[Row], question: &Question<'_>, readings: &[Arc<Reading>]) -> Vec<Vec<f32>> {
+fn one(rows: &[Row], question: &Question<'_>, readings: &[Arc<ChunkReading>]) -> Vec<Vec<f32>> {
     let candidates = readings.len();
     let heights = question.by_model.map(|by| heights(&by.cosines)).unwrap_or_default();
     let of_questions = question.by_model.map(|by| heights_of_some(&by.asked)).unwrap_or_default();
@@ -180,14 +182,15 @@ fn one(rows: &[Row], question: &Question<'_>, readings: &[Arc<Reading>]) -> Vec<
 }
 
 impl Evidence {
-    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` are those of each candidate.
+    /// The evidence that any candidate answers, in the order of [`ANY`]. `log_odds` are those of
+    /// each candidate.
     pub fn any(&self, log_odds: &[f32]) -> Vec<f32> {
         let odds = log_odds.iter().copied().enumerate();
         let best = odds.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         let (top, odds) = best.unwrap_or_default();
         let all: f32 = self.asked.iter().map(|term| term.weight).sum::<f32>().max(1e-6);
-        let in_top = |term: &Asked| term.matched.get(top).copied().unwrap_or_default();
-        let in_any = |term: &Asked| term.matched.iter().copied().fold(0.0, f32::max);
+        let in_top = |term: &AskedTerm| term.matched.get(top).copied().unwrap_or_default();
+        let in_any = |term: &AskedTerm| term.matched.iter().copied().fold(0.0, f32::max);
         let covered: f32 = self.asked.iter().map(|term| term.weight * in_top(term)).sum();
         let known: f32 = self.asked.iter().map(|term| term.weight * in_any(term)).sum();
         let verbs = || self.asked.iter().filter(|term| term.is_verb);
@@ -214,7 +217,7 @@ impl Evidence {
     }
 }
 
-fn row(term: &Term, readings: &[Arc<Reading>]) -> Row {
+fn row(term: &Term, readings: &[Arc<ChunkReading>]) -> Row {
     let matched: Vec<Matched> = readings.iter().map(|reading| reading.matched(term)).collect();
     let with: f32 = matched.iter().map(|matched| matched.all).sum();
     let best = matched.iter().map(|matched| matched.all).fold(0.0, f32::max);
@@ -252,11 +255,12 @@ fn heights_of_some(cosines: &[Option<f32>]) -> Vec<f32> {
 struct BestAsked {
     /// Rare terms in it.
     rare: f32,
-    /// Share of the question asked that is in it, times the share of its words that are asked for: the root.
+    /// Share of the question asked that is in it, times the share of its words that are asked for:
+    /// the root.
     likeness: f32,
 }
 
-fn asked(rows: &[Row], at: usize, reading: &Reading, all_rare: f32) -> BestAsked {
+fn asked(rows: &[Row], at: usize, reading: &ChunkReading, all_rare: f32) -> BestAsked {
     let mut best = BestAsked::default();
     for (number, asked) in reading.asked.iter().enumerate() {
         let (mut rare, mut words) = (0.0, 0.0);

@@ -1,4 +1,5 @@
-//! Coefficients of the two models, as `cargo run -p pdm-tests --bin retrieval -- --fit` prints them.
+//! Coefficients of the two models, as `cargo run -p pdm-tests --bin retrieval -- --fit` prints
+//! them.
 
 /// The models of a search among documents of which none names the questions that it answers.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -60,7 +60,8 @@ impl Spelt {
         if self.letters < MIN_JAMO {
             return if is_pair(self) && other.text.starts_with(&self.text) { 1.0 } else { 0.0 };
         }
-        // a word of two syllables or more shares a run with each word that it is in, and most words share none
+        // a word of two syllables or more shares a run with each word that it is in, and most words
+        // share none
         if self.places.iter().zip(&other.places).all(|(own, others)| own & others == 0) {
             return 0.0;
         }
@@ -92,8 +93,8 @@ impl Spelt {
 /// A word of the document within one of the question: 정렬 in 축정렬불량. The questions of the
 /// development set do not change between 0.7 and 0.9.
 const PART: f32 = 0.8;
-/// Coefficients at which two words begin to be alike, and above it the distance to the same word. Chosen
-/// on the development set, where 렌취 and 렌치 must be near, 열교환기 and 교환 must not.
+/// Coefficients at which two words begin to be alike, and above it the distance to the same word.
+/// Chosen on the development set, where 렌취 and 렌치 must be near, 열교환기 and 교환 must not.
 const HANGUL: (f32, f32) = (0.4, 0.4);
 const LATIN: (f32, f32) = (0.55, 0.35);
 /// A Latin word at one slip of the finger: as much as a word in another one.

@@ -1,6 +1,6 @@
-//! A chunk as the relevance reads it: its words with the parts they stand in, and the concepts of each
-//! part. A part is the head (title and keywords), a section with its English, or a question that the document
-//! says it answers.
+//! A chunk as the relevance reads it: its words with the parts they stand in, and the concepts of
+//! each part. A part is the head (title and keywords), a section with its English, or a question
+//! that the document says it answers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ const FULL: f32 = 1.3;
 
 /// A chunk, read.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct ChunkReading {
     /// Each word once, with the parts that it stands in; part 0 is the head.
     words: Vec<(Spelt, Places)>,
     /// Mentions of concepts by part.
@@ -35,7 +35,7 @@ pub(super) struct Reading {
     /// Topics of elsewhere that it names.
     topics: HashSet<usize>,
     /// The questions that it says it answers.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<AskedLine>,
     /// Its vector by the local embedding.
     pub(super) dense: Vec<f32>,
     /// Its words as the keyword search counts them.
@@ -44,7 +44,7 @@ pub(super) struct Reading {
 
 /// A question that a chunk says it answers.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AskedLine {
     /// Number of its words.
     pub(super) words: usize,
     /// Its vector by the local embedding.
@@ -78,7 +78,7 @@ pub(super) struct Matched {
     pub(super) asked: Vec<f32>,
 }
 
-impl Reading {
+impl ChunkReading {
     pub(super) fn of(chunk: &Chunk) -> Self {
         let (head, body) = (chunk.head(), chunk.searched());
         let sparse = passage_vector(&head, &body);
@@ -102,7 +102,7 @@ impl Reading {
         for (at, question) in chunk.about.asked.iter().enumerate() {
             let part = FIRST_QUESTION + at.min(QUESTIONS - 1);
             let words = reading.take(&fold(question), part, &mut places);
-            reading.asked.push(Asked { words, dense: LocalEmbedder::vector(question, "") });
+            reading.asked.push(AskedLine { words, dense: LocalEmbedder::vector(question, "") });
         }
         reading
     }

@@ -1,8 +1,8 @@
-//! A word of the question that is spelt wrong still names its concept: the glossary's word at one slip of the
-//! finger (a letter too many, too few, wrong, or two of them changed over).
+//! A word of the question that is spelt wrong still names its concept: the glossary's word at one
+//! slip of the finger (a letter too many, too few, wrong, or two of them changed over).
 //!
-//! Only long words are taken for misspelt, only with the right first letter, and none that is a word of its
-//! own: belts are no bolts.
+//! Only long words are taken for misspelt, only with the right first letter, and none that is a
+//! word of its own: belts are no bolts.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,8 @@ use crate::words::{is_hangul, stemmed};
 
 /// Fewest letters of a Latin word that is taken for misspelt.
 const MIN_LATIN: usize = 5;
-/// Fewest jamo of a stem that a Hangul word is taken for: with six, 결합 (a joint) would be 결함 (a defect).
+/// Fewest jamo of a stem that a Hangul word is taken for: with six, 결합 (a joint) would be 결함 (a
+/// defect).
 const MIN_JAMO: usize = 7;
 
 /// The glossary's words that are long enough, as letters, with their concept.
@@ -68,7 +69,8 @@ fn begins_like(letters: &[char], stem: &[char]) -> bool {
         .any(|length| letters.get(..length).is_some_and(|start| is_one_slip(start, stem)))
 }
 
-/// Whether two words with the same first letter differ by one letter, or by two neighbours changed over.
+/// Whether two words with the same first letter differ by one letter, or by two neighbours changed
+/// over.
 pub(super) fn is_one_slip(a: &[char], b: &[char]) -> bool {
     if a.first() != b.first() || a.len().abs_diff(b.len()) > 1 {
         return false;

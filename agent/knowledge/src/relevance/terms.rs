@@ -10,11 +10,11 @@ use crate::words::{fold, is_hangul, marked_words};
 
 /// Weight of a word that is no concept.
 const PLAIN: f32 = 0.9;
-/// Weight of a word that any talk is full of. Data: by models of the other sets the mean nDCG@3 of four sets is
-/// 0.871 at 0.9, 0.875 at 0.45 and 0.873 at 0.27.
+/// Weight of a word that any talk is full of. Data: by models of the other sets the mean nDCG@3 of
+/// four sets is 0.871 at 0.9, 0.875 at 0.45 and 0.873 at 0.27.
 const COMMON: f32 = 0.45;
-/// Weight of a verb or adjective by its ending: Korean questions end in one, and a document that answers
-/// seldom uses the same.
+/// Weight of a verb or adjective by its ending: Korean questions end in one, and a document that
+/// answers seldom uses the same.
 const VERB: f32 = 0.35;
 /// Weight of a single syllable, which stands in many words.
 const SYLLABLE: f32 = 0.4;

@@ -1,6 +1,6 @@
-//! A store behind a [`Breaker`]: questions to a server that hangs are waited for once, and fail at once
-//! until a pause has passed. Writes wait as long as the store does, because nobody waits for them; the
-//! first success ends the pause.
+//! A store behind a [`Breaker`]: questions to a server that hangs are waited for once, and fail at
+//! once until a pause has passed. Writes wait as long as the store does, because nobody waits for
+//! them; the first success ends the pause.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
 use crate::about::Collection;
 use crate::breaker::{ANSWER, Breaker};
 
-/// Longest wait for a list, which may have many pages. Chosen: a hundred pages of a server in the plant.
+/// Longest wait for a list, which may have many pages. Chosen: a hundred pages of a server in the
+/// plant.
 const LIST: Duration = Duration::from_secs(5);
 
 /// A store with short waits for questions.
@@ -86,8 +87,9 @@ impl VectorStore for GuardedStore {
 mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+    use pdm_service::resting::REST;
+
     use super::*;
-    use crate::breaker::REST;
 
     /// A store that hangs until it is released.
     #[derive(Debug, Default)]

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 
 use ndarray::{ArrayView1, ArrayView2};
+use pdm_shared::rank::rank_weight;
 
-use super::{Filter, Query, RRF_K};
+use super::{Filter, Query};
 use crate::chunk::Chunk;
-use crate::words::Sparse;
+use crate::words::{Sparse, rarity};
 
 /// Multiplications from which a second thread is used: about a millisecond of one core.
 const PARALLEL_FROM: usize = 2_000_000;
@@ -188,16 +189,14 @@ impl Index {
         scores
     }
 
-    /// BM25 of every row: the stored values times the inverse document frequency of the terms
-    /// (Robertson & Zaragoza 2009, eq. 3.3, with 1 added inside the logarithm as in Qdrant and
-    /// Lucene).
+    /// BM25 of every row: the stored values times the rarity of the terms.
     fn relevances(&self, sparse: &Sparse) -> Vec<f32> {
         let mut scores = vec![0.0; self.rows.len()];
         let all = self.alive as f32;
         for (term, weight) in sparse.indices.iter().zip(&sparse.values) {
             let Some(postings) = self.postings.get(term) else { continue };
             let with = (postings.len() as f32).min(all);
-            let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
+            let idf = rarity(all, with);
             for (row, value) in postings {
                 scores[*row as usize] += weight * idf * value;
             }
@@ -244,7 +243,7 @@ fn fuse(lists: &[Vec<(u32, f32)>], most: usize) -> Vec<(u32, f32)> {
     let mut sums: HashMap<u32, f32> = HashMap::new();
     for list in lists {
         for (rank, (row, _score)) in list.iter().enumerate() {
-            *sums.entry(*row).or_default() += 1.0 / (RRF_K as f32 + rank as f32);
+            *sums.entry(*row).or_default() += rank_weight(rank) as f32;
         }
     }
     let mut fused: Vec<(u32, f32)> = sums.into_iter().collect();

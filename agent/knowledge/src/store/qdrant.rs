@@ -14,6 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use pdm_service::secret::{LiveSecret, Secret, SecretSource};
 use pdm_shared::bounds;
+use pdm_shared::rank::RRF_K;
 use qdrant_client::config::QdrantConfig;
 use qdrant_client::qdrant::{
     self as proto, Condition, CountPointsBuilder, CreateCollectionBuilder,
@@ -25,7 +26,7 @@ use qdrant_client::qdrant::{
 use qdrant_client::{Payload, Qdrant, QdrantError};
 use serde_json::json;
 
-use super::{Filter, Hit, Point, Query, RRF_K, StoreError, Stored, VectorStore};
+use super::{Filter, Hit, Point, Query, StoreError, Stored, VectorStore};
 use crate::about::Collection;
 use crate::chunk::Chunk;
 
@@ -154,8 +155,9 @@ impl QdrantStore {
         Ok(())
     }
 
-    /// Refuses a collection that holds vectors of another length, and makes the payload indexes that
-    /// it has not: a process that was stopped while it made a collection leaves it without some.
+    /// Refuses a collection that holds vectors of another length, and makes the payload indexes
+    /// that it has not: a process that was stopped while it made a collection leaves it without
+    /// some.
     async fn check(&self, name: &str) -> Result<(), StoreError> {
         let info = self.ask(self.client().collection_info(name)).await?;
         let indexed: Vec<String> =
@@ -365,7 +367,8 @@ impl VectorStore for QdrantStore {
 
     async fn probe(&self) -> Result<(), StoreError> {
         self.ask(self.client().list_collections()).await?;
-        // a collection that cannot exist: a key that may write is told so, one that may not is refused
+        // a collection that cannot exist: a key that may write is told so, one that may not is
+        // refused
         let none = format!("{}check-of-the-key-only", self.prefix);
         let delete = DeletePointsBuilder::new(&none).points(proto::Filter::default()).wait(true);
         match tokio::time::timeout(TIMEOUT, self.client().delete_points(delete)).await {

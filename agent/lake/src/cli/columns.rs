@@ -14,7 +14,8 @@ pub(super) struct Options {
     table: String,
 }
 
-/// A line a column: its name, a tab, its path in the event; nothing behind the tab where there is none.
+/// A line a column: its name, a tab, its path in the event; nothing behind the tab where there is
+/// none.
 pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
     let spec = table(&options.table).ok_or_else(|| {

@@ -29,7 +29,8 @@ pub(super) struct Options {
     /// This day alone (UTC), such as 2026-03-04
     #[arg(long)]
     day: Option<Day>,
-    /// A day is closed so many seconds after its end: what a spool sends within comes into the day's one file
+    /// A day is closed so many seconds after its end: what a spool sends within comes into the
+    /// day's one file
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     settle_s: u64,
     /// Print one JSON object a day
@@ -123,7 +124,8 @@ fn warn_of_open_days(days: &SeenDays, only: Option<Day>, now_ms: i64, settle_s: 
         seen.map_or(0, |seen| seen.rows)
     };
     for (day, _) in days.range(today.next()..) {
-        tracing::warn!(%day, events = rows(day), "events of a day ahead: a gateway's clock is set wrong; they wait until the day has ended");
+        tracing::warn!(%day, events = rows(day), "events of a day ahead: a gateway's clock is set \
+            wrong; they wait until the day has ended");
     }
     if let Some(only) = only
         && !is_closed(only, now_ms, settle_s)
@@ -137,7 +139,8 @@ fn tell(json: bool, done: &DayDone, seconds: f64) -> std::io::Result<()> {
     let mut out = pdm_service::command_line::stdout();
     if json {
         let line = serde_json::json!({
-            "day": done.day, "rows": done.rows, "bytes": done.bytes, "seconds": seconds, "marked": done.marked,
+            "day": done.day, "rows": done.rows, "bytes": done.bytes, "seconds": seconds,
+            "marked": done.marked,
         });
         return writeln!(out, "{line}");
     }

@@ -1,4 +1,5 @@
-//! `pdm-lake import`: events that come as JSON lines, such as `pdm-edge replay --jsonl` prints them of recordings.
+//! `pdm-lake import`: events that come as JSON lines, such as `pdm-edge replay --jsonl` prints them
+//! of recordings.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,9 +25,11 @@ use crate::spill::Spill;
 Examples:
   pdm-edge replay captures/ --jsonl | pdm-lake import - --lake /archive/pdm
   pdm-edge replay run.csv --rate 25600 --rpm 1480 --bearing 6205 --period 600 \\
-      --start 2025-01-01T00:00:00Z --equipment P-101 --bearing-name DE --jsonl | pdm-lake import - --lake /archive/pdm
+      --start 2025-01-01T00:00:00Z --equipment P-101 --bearing-name DE --jsonl | pdm-lake import - \
+    --lake /archive/pdm
 
-The lines are pdm.slice/1 (docs/slice.md): each bearing in one run and in order. Everything is read and checked \
+The lines are pdm.slice/1 (docs/slice.md): each bearing in one run and in order. Everything is \
+    read and checked \
 before a row is archived; an event that the archive has already is left out by its identity.")]
 pub(super) struct Options {
     /// JSON lines (`-` for standard input)

@@ -27,7 +27,8 @@ pub(super) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 600,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     every_s: u64,
-    /// Write metrics in Prometheus' text form into this file after each look, for a collector of text files
+    /// Write metrics in Prometheus' text form into this file after each look, for a collector of
+    /// text files
     #[arg(long, value_name = "FILE")]
     metrics_file: Option<std::path::PathBuf>,
 }
@@ -60,8 +61,8 @@ pub(super) async fn run(options: &Options) -> anyhow::Result<Exit> {
     }
 }
 
-/// One look at the store. The turn is taken for each, so that a second archiver beside this one can be the one that
-/// goes on when this one is gone.
+/// One look at the store. The turn is taken for each, so that a second archiver beside this one can
+/// be the one that goes on when this one is gone.
 async fn look(
     options: &Options,
     args: ArchiverArgs,

@@ -3,11 +3,12 @@
 use std::io::{BufWriter, Write as _};
 
 use pdm_service::exit::Exit;
+use pdm_shared::slice::MachineSlice;
 
 use super::LakeArgs;
 use crate::day::Day;
 use crate::lake::Table;
-use crate::slice::{Choice, Slice, holes, write_slice};
+use crate::slice::{Choice, holes, write_slice};
 use crate::table::table;
 
 /// Arguments of `slice`.
@@ -17,7 +18,7 @@ pub(super) struct Options {
     lake: LakeArgs,
     /// The K-th of N slices of the machines: those of `pdm backtest --slice`
     #[arg(long, value_name = "K/N", default_value = "1/1")]
-    slice: Slice,
+    slice: MachineSlice,
     /// The first day (UTC)
     #[arg(long, value_name = "DAY")]
     from: Option<Day>,

@@ -16,7 +16,8 @@ pub(super) struct Options {
     /// Say what would be removed
     #[arg(long)]
     dry_run: bool,
-    /// Leave files that are younger, or that a commit of so many hours took out: a reader may be at them
+    /// Leave files that are younger, or that a commit of so many hours took out: a reader may be at
+    /// them
     #[arg(long, value_name = "HOURS", default_value_t = 168)]
     older_than_h: u64,
     /// Take the place of an archiver that is at work

@@ -40,8 +40,8 @@ pub(super) async fn run(options: &Options) -> anyhow::Result<Exit> {
     if verdict.orphans > 0 {
         writeln!(
             out,
-            "remark: {} files ({}) are in no log, left by runs that were ended; readers of Delta Lake do not see them, a \
-             glob over the folder does; pdm-lake vacuum removes them",
+            "remark: {} files ({}) are in no log, left by runs that were ended; readers of Delta \
+             Lake do not see them, a glob over the folder does; pdm-lake vacuum removes them",
             verdict.orphans,
             bytes_for_people(verdict.orphan_bytes)
         )?;

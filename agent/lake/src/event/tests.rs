@@ -47,7 +47,8 @@ fn what_fits_no_column_stays_in_rest() {
     let mut event: Json = serde_json::from_str(line).expect("JSON");
     event["humidity_percent"] = json!(41.5);
     event["time_domain"]["octave_bands_g"] = json!([0.1, null, 0.3]);
-    event["frequency_domain"]["bpfo"]["harmonics"] = json!([{"n": 1, "frequency_hz": 87.5, "snr_db": 9.25, "phase_deg": 12.0}, {"n": 2, "frequency_hz": 175.0}]);
+    event["frequency_domain"]["bpfo"]["harmonics"] = json!([{"n": 1, "frequency_hz": 87.5, "snr_db": 9.25, "phase_deg": 12.0},
+            {"n": 2, "frequency_hz": 175.0}]);
     event["measured_at"] = json!("2026-01-01T00:00:00.123456789Z");
     event["sequence"] = json!(18_446_744_073_709_551_615_u64);
     event["rul"] = json!("none");

@@ -1,7 +1,7 @@
 //! Commits that this program did not make.
 //!
-//! A reader may compact a table (Spark's OPTIMIZE): no row changes. A writer that adds or removes rows is
-//! named, and `export` stops before it writes beside it.
+//! A reader may compact a table (Spark's OPTIMIZE): no row changes. A writer that adds or removes
+//! rows is named, and `export` stops before it writes beside it.
 
 use bytes::Bytes;
 use object_store::ObjectStoreExt as _;
@@ -24,7 +24,8 @@ pub struct Foreign {
     pub changes_rows: bool,
 }
 
-/// The commits of other programs that the log still holds, newest first; at most `limit` commits are looked at.
+/// The commits of other programs that the log still holds, newest first; at most `limit` commits
+/// are looked at.
 ///
 /// # Errors
 /// [`LakeError`] if a commit cannot be read.

@@ -23,7 +23,8 @@ const FEATURES: &[&str] = &[
 /// Commits that are looked at, newest first.
 const COMMITS: usize = 200;
 
-/// The error for a log that the library refuses: the commit that is broken, or the protocol that is newer.
+/// The error for a log that the library refuses: the commit that is broken, or the protocol that is
+/// newer.
 pub(super) async fn of(name: &str, store: &dyn ObjectStore, error: &DeltaTableError) -> LakeError {
     let told = LakeError::of(name, "reading the log", error);
     if !matches!(told, LakeError::Failed { .. }) {
@@ -50,8 +51,9 @@ async fn looked_up(name: &str, store: &dyn ObjectStore) -> Option<LakeError> {
         for (number, line) in text.lines().enumerate() {
             let Ok(action) = serde_json::from_str::<Json>(line) else {
                 let told = format!(
-                    "line {} of {path} is no JSON: a commit that was cut or changed. Nothing was changed; restore the \
-                     file from a backup, or remove it if it is the last one and no reader has seen it",
+                    "line {} of {path} is no JSON: a commit that was cut or changed. Nothing was \
+                     changed; restore the file from a backup, or remove it if it is the last one \
+                     and no reader has seen it",
                     number + 1
                 );
                 return Some(LakeError::Content { place: name.to_owned(), told });
@@ -76,10 +78,15 @@ fn newer(protocol: &Json) -> Option<String> {
         .filter(|feature| !FEATURES.contains(feature))
         .collect();
     (reader > READER || writer > WRITER || !unknown.is_empty()).then(|| {
-        let unknown = if unknown.is_empty() { String::new() } else { format!(", features {}", unknown.join(", ")) };
+        let unknown = if unknown.is_empty() {
+            String::new()
+        } else {
+            format!(", features {}", unknown.join(", "))
+        };
         format!(
-            "the table is of a newer protocol of Delta Lake (reader {reader}, writer {writer}{unknown}) than this \
-             program knows (reader {READER}, writer {WRITER}); nothing was changed"
+            "the table is of a newer protocol of Delta Lake (reader {reader}, writer \
+             {writer}{unknown}) than this program knows (reader {READER}, writer {WRITER}); \
+             nothing was changed"
         )
     })
 }

@@ -1,7 +1,7 @@
 //! The columns of events and of spectra: names for people, paths in the JSON of `pdm.event/1`.
 //!
-//! A path ends in `[].name` where a list of objects becomes a list of one of their fields. `rest` is last: it
-//! takes what no other column takes.
+//! A path ends in `[].name` where a list of objects becomes a list of one of their fields. `rest`
+//! is last: it takes what no other column takes.
 
 use super::{Bool, Column, Float, Floats, Int, Ints, REST, Text, Texts, Time, column};
 

@@ -1,5 +1,5 @@
-//! The alarms that stand, and what staff was told, in sentences. Each time says whether it is that of a
-//! measurement or of a message: after an outage they are days apart.
+//! The alarms that stand, and what staff was told, in sentences. Each time says whether it is that
+//! of a measurement or of a message: after an outage they are days apart.
 
 use chrono::NaiveDateTime;
 use pdm_shared::delivery::NotificationReason;
@@ -29,7 +29,8 @@ const UNSEEN: [&str; 12] = [
     "looked at",
 ];
 
-/// The alarms that stand: those of the days that a clause names, or those that nobody has acknowledged.
+/// The alarms that stand: those of the days that a clause names, or those that nobody has
+/// acknowledged.
 pub(super) fn alarms(fleet: &[CoreFields], clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let span = reader.today().and_then(|today| dates::span_in(clause, today));
@@ -265,7 +266,8 @@ async fn changed_in(
             lines.join("\n")
         ),
         (false, Language::En) => format!(
-            "Began or rose by measurements of this time and still stands (times of measurement):\n{}",
+            "Began or rose by measurements of this time and still stands (times of \
+             measurement):\n{}",
             lines.join("\n")
         ),
     }

@@ -47,8 +47,8 @@ pub(super) fn of_call(call: &ToolCall, ending: &ToolDefinition) -> Option<String
     })
 }
 
-/// Words held to what was read: plain text, figures with a source only. Nothing if no words are left or
-/// they tell the instructions.
+/// Words held to what was read: plain text, figures with a source only. Nothing if no words are
+/// left or they tell the instructions.
 pub(super) fn grounded_words(
     words: &str,
     question: &Question,
@@ -108,8 +108,8 @@ pub(super) fn without_model(language: Language, reason: Option<&ModelError>) -> 
     }
 }
 
-/// Results put together: by bearing where there are several, each with its source; documents are named in
-/// their own lines.
+/// Results put together: by bearing where there are several, each with its source; documents are
+/// named in their own lines.
 pub(super) fn fused(told: &[(&Part, String)], foci: &[Focus], reader: Reader) -> String {
     let mut parts = Vec::new();
     for focus in foci {
@@ -177,8 +177,8 @@ pub(super) fn with_records(answer: String, about: &[Focus], reader: Reader) -> S
     format!("{answer}\n\n{}", recorded.join("\n"))
 }
 
-/// The recorded judgement, which stands beside every answer about a bearing; its risk alone where the answer has
-/// the rest of its words.
+/// The recorded judgement, which stands beside every answer about a bearing; its risk alone where
+/// the answer has the rest of its words.
 fn recorded(focus: &Focus, answer: &str, reader: Reader) -> String {
     let language = reader.language;
     let line = focus.core.line(language);

@@ -1,7 +1,8 @@
 //! Answers that are a bare number, and questions that ask for a quantity.
 //!
-//! A number alone says neither of what it is nor in which unit: a small model's `12.0` was told as the torque of
-//! a bolt M12. Such an answer is refused, also where the figure beside its unit was withheld.
+//! A number alone says neither of what it is nor in which unit: a small model's `12.0` was told as
+//! the torque of a bolt M12. Such an answer is refused, also where the figure beside its unit was
+//! withheld.
 
 use pdm_expert::grounding::WITHHELD;
 

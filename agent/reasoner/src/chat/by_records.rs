@@ -25,8 +25,9 @@ impl Chat<'_> {
         (Some(fleet), gateways)
     }
 
-    /// A question as it is read, with sites by their ids where it calls them by the names that the plant has given them, and
-    /// what was read so beside the slips. A model reads the question as it is.
+    /// A question as it is read, with sites by their ids where it calls them by the names that the
+    /// plant has given them, and what was read so beside the slips. A model reads the question as
+    /// it is.
     pub(super) fn read_question(
         &self,
         question: &Question,
@@ -63,8 +64,9 @@ impl Chat<'_> {
         plan
     }
 
-    /// The answer out of records and documents: the look-ups of a plan made side by side, their results put
-    /// together by bearing, each with where it comes from. Names that nobody knows are told first.
+    /// The answer out of records and documents: the look-ups of a plan made side by side, their
+    /// results put together by bearing, each with where it comes from. Names that nobody knows are
+    /// told first.
     pub(super) async fn by_extraction(
         &self,
         (plan, meant): (&[Part], &Meant),

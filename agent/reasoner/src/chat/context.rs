@@ -1,5 +1,6 @@
-//! The context of a question, by the three strategies of the requirements: core fields in place of the
-//! whole analysis; older turns as their key conclusion in a line; the last turns as they were said.
+//! The context of a question, by the three strategies of the requirements: core fields in place of
+//! the whole analysis; older turns as their key conclusion in a line; the last turns as they were
+//! said.
 
 use pdm_shared::text::Language;
 
@@ -68,7 +69,8 @@ fn recent(history: &[Said]) -> &[Said] {
     &history[history.len().saturating_sub(MAX_HISTORY)..]
 }
 
-/// The core fields: of the bearings in question with their key grounds, and a line for each other one.
+/// The core fields: of the bearings in question with their key grounds, and a line for each other
+/// one.
 fn core(fleet: &[CoreFields], foci: &[Focus], language: Language) -> String {
     let mut lines = Vec::new();
     for focus in foci {
@@ -95,8 +97,8 @@ fn compressed(older: &[Said]) -> String {
     older.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The key conclusion of a message: its first sentence with a figure, a name or a risk, else its first
-/// sentence.
+/// The key conclusion of a message: its first sentence with a figure, a name or a risk, else its
+/// first sentence.
 fn conclusion(text: &str) -> String {
     let sentences: Vec<&str> =
         text.split(['\n', '!', '?']).flat_map(|line| line.split(". ")).map(str::trim).collect();

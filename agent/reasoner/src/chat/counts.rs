@@ -62,7 +62,8 @@ pub(super) async fn alarm_counts(
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
-/// The time before a time: the week before a week that has begun, the month before a month, else as many days.
+/// The time before a time: the week before a week that has begun, the month before a month, else as
+/// many days.
 fn before(span: Span, clause: &str) -> Option<Span> {
     let to = span.from.pred_opt()?;
     if intent::has(clause, &PLAIN_WORDS.months) {

@@ -60,7 +60,8 @@ pub(super) async fn changes(
                 focus.core.name()
             ),
             Language::En => format!(
-                "{}: there are measurements of one day only in this time, so nothing can be compared. {levels}",
+                "{}: there are measurements of one day only in this time, so nothing can be \
+                 compared. {levels}",
                 focus.core.name()
             ),
         })
@@ -121,8 +122,8 @@ fn changed_since(daily: &Value, from: NaiveDate, language: Language) -> Option<S
     (!lines.is_empty()).then(|| format!("{head}\n{}", lines.join("\n")))
 }
 
-/// The grounds of a judgement: of the last one, or of an earlier one where a clause asks why it was at a level at
-/// which it does not stand now.
+/// The grounds of a judgement: of the last one, or of an earlier one where a clause asks why it was
+/// at a level at which it does not stand now.
 pub(super) async fn why(
     desk: &dyn Desk,
     focus: &Focus,
@@ -259,20 +260,30 @@ fn abnormalities(all: &[Onset], reader: Reader) -> String {
     let head = match (all.len(), reader.language) {
         (0, Language::Ko) => "제 기록에는 이상이 있었던 적이 없습니다.".to_owned(),
         (0, Language::En) => "No abnormality is in my records.".to_owned(),
-        (1, Language::Ko) => "제 기록에 있는 이상은 이 한 번입니다(측정 시각, 확인은 확인한 시각):".to_owned(),
-        (1, Language::En) => {
-            "The only abnormality in my records (times of measurement; acknowledgements by the clock):".to_owned()
+        (1, Language::Ko) => {
+            "제 기록에 있는 이상은 이 한 번입니다(측정 시각, 확인은 확인한 시각):".to_owned()
         }
-        (count, Language::Ko) => format!("이상 {count}번, 새것부터(측정 시각, 확인은 확인한 시각):"),
+        (1, Language::En) => {
+            "The only abnormality in my records (times of measurement; acknowledgements by the \
+             clock):"
+                .to_owned()
+        }
+        (count, Language::Ko) => {
+            format!("이상 {count}번, 새것부터(측정 시각, 확인은 확인한 시각):")
+        }
         (count, Language::En) => {
-            format!("Abnormalities: {count}, newest first (times of measurement; acknowledgements by the clock):")
+            format!(
+                "Abnormalities: {count}, newest first (times of measurement; acknowledgements \
+                     by the clock):"
+            )
         }
     };
     let lines = all.iter().map(|one| abnormality(one, reader));
     std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
-/// One abnormality in a line: from when to when, the levels that staff was told of, who acknowledged it.
+/// One abnormality in a line: from when to when, the levels that staff was told of, who
+/// acknowledged it.
 fn abnormality(one: &Onset, reader: Reader) -> String {
     let language = reader.language;
     let from = reader.clock_time(one.opened_at);

@@ -1,4 +1,5 @@
-//! The day or the days that a clause names: a date, `yesterday`, `3 days ago`, `this week`, `지난 30일`.
+//! The day or the days that a clause names: a date, `yesterday`, `3 days ago`, `this week`, `지난
+//! 30일`.
 
 use chrono::{Datelike, Days, NaiveDate, NaiveDateTime};
 use pdm_shared::text::Language;
@@ -50,7 +51,8 @@ pub(super) fn hour_in(clause: &str) -> Option<u32> {
     has(&["tonight", "오늘 밤", "오늘밤", "한밤", "야간", "midnight", "자정"]).then_some(0)
 }
 
-/// The time of the day that a clause writes in figures, hours and minutes: `오후 2시 30분`, `14:20`, `3 am`.
+/// The time of the day that a clause writes in figures, hours and minutes: `오후 2시 30분`, `14:20`, `3
+/// am`.
 pub(super) fn clock_in(clause: &str) -> Option<(u32, u32)> {
     let lower = clause.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -107,8 +109,8 @@ pub(super) fn hours_ago_in(clause: &str) -> Option<u32> {
     })
 }
 
-/// The hours of a night or of an early morning that a clause names, by the plant's clock: of `어제 밤` those from 18:00
-/// to 08:00, of `새벽` those from 00:00 to 06:00.
+/// The hours of a night or of an early morning that a clause names, by the plant's clock: of `어제 밤`
+/// those from 18:00 to 08:00, of `새벽` those from 00:00 to 06:00.
 pub(super) fn hours_in(clause: &str, today: NaiveDate) -> Option<(NaiveDateTime, NaiveDateTime)> {
     let lower = clause.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -179,13 +181,15 @@ pub(super) fn unread(clause: &str, read: Option<Span>, language: Language) -> Op
             "기간 \"{word}\": 어느 날짜인지 알 수 없어 기간을 가리지 않고 답합니다. 날짜로 물으면 그 기간만 답합니다."
         ),
         Language::En => format!(
-            "The period \"{word}\" was not understood, so this is of all times. Ask with dates for that period alone."
+            "The period \"{word}\" was not understood, so this is of all times. Ask with dates for \
+             that period alone."
         ),
     })
 }
 
-/// The weekend that a clause names and that has been, or is: the last Saturday and Sunday, of which today may be one;
-/// the one before it where it is called the last one. Nothing where the clause looks ahead to it.
+/// The weekend that a clause names and that has been, or is: the last Saturday and Sunday, of which
+/// today may be one; the one before it where it is called the last one. Nothing where the clause
+/// looks ahead to it.
 fn weekend_in(lower: &str, today: NaiveDate) -> Option<Span> {
     const AHEAD: [&str; 11] = [
         "까지",

@@ -143,7 +143,8 @@ pub struct WorkLine {
 pub struct Onset {
     /// When it began, by its measurements.
     pub opened_at: Timestamp,
-    /// The levels that it has reached, and when the window was measured with which staff was first told of each.
+    /// The levels that it has reached, and when the window was measured with which staff was first
+    /// told of each.
     pub levels: Vec<(RiskLevel, Option<Timestamp>)>,
     /// When it was over.
     pub closed_at: Option<Timestamp>,
@@ -295,12 +296,14 @@ pub const PAST_DUTY_DAYS: u32 = 31;
 pub struct DutyRoster {
     /// Each rota with the people who are on duty now.
     pub rotas: Vec<(String, Vec<String>)>,
-    /// Changes of the people on duty in the next [`DUTY_DAYS`]: the rota, its clock's time, the people.
+    /// Changes of the people on duty in the next [`DUTY_DAYS`]: the rota, its clock's time, the
+    /// people.
     pub changes: Vec<(String, NaiveDateTime, Vec<String>)>,
-    /// Changes of the people on duty in the last [`PAST_DUTY_DAYS`], the first one who was on duty at their begin, by
-    /// the rota as it is configured now.
+    /// Changes of the people on duty in the last [`PAST_DUTY_DAYS`], the first one who was on duty
+    /// at their begin, by the rota as it is configured now.
     pub past: Vec<(String, NaiveDateTime, Vec<String>)>,
-    /// Who is on duty in each of the next hours: the hour of the plant's clock, the rota, the people.
+    /// Who is on duty in each of the next hours: the hour of the plant's clock, the rota, the
+    /// people.
     pub hours: Vec<(u32, String, Vec<String>)>,
     /// People and channels that are told where no rota decides.
     pub everybody: Vec<String>,
@@ -385,7 +388,8 @@ pub trait Desk: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// The rules by which bearings are judged; those that come with the program where the desk has no others.
+    /// The rules by which bearings are judged; those that come with the program where the desk has
+    /// no others.
     fn rules(&self) -> Rules {
         Rules::default()
     }

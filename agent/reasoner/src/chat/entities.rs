@@ -1,7 +1,8 @@
 //! Finds the bearings that a question is about: those that it names, the one of the page, or those
 //! that the conversation named last; and the machines that it names and nobody here knows.
 //!
-//! A machine that does not exist is never answered with another one: it is told, with the names nearest to it.
+//! A machine that does not exist is never answered with another one: it is told, with the names
+//! nearest to it.
 
 use pdm_shared::id::BearingKey;
 
@@ -43,7 +44,8 @@ pub(super) struct Meant {
     pub(super) unknown: Vec<UnknownName>,
     /// A name in the singular fits several machines, all of which are among the bearings.
     pub(super) is_ambiguous: bool,
-    /// The question names them by what was said before: the other end, the same machine at another site.
+    /// The question names them by what was said before: the other end, the same machine at another
+    /// site.
     pub(super) is_in_short: bool,
     /// The question names a site.
     pub(super) names_site: bool,
@@ -51,8 +53,8 @@ pub(super) struct Meant {
     pub(super) unknown_sites: Vec<String>,
 }
 
-/// The bearings of a question: those of the sites that it names, or of the page's site where it names a machine
-/// that stands there.
+/// The bearings of a question: those of the sites that it names, or of the page's site where it
+/// names a machine that stands there.
 pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
     let named = sites::named_in(&question.message, all);
     let fleet = &sites::in_scope(&question.message, all)[..];
@@ -66,7 +68,8 @@ pub(super) fn meant(question: &Question, all: &[CoreFields]) -> Meant {
     meant.names_site = !named.known.is_empty();
     let is_of_both = has(&question.message.to_lowercase(), &PLAIN_WORDS.same_fault);
     if named.known.is_empty() && is_of_both {
-        // "the same fault as the other P-340A": the one that is spoken of, and the one that is named
+        // "the same fault as the other P-340A": the one that is spoken of, and the one that is
+        // named
     } else if named.known.is_empty() {
         prefer_site(&mut meant.keys, question.about.as_ref());
     } else if !meant.keys.is_empty() && named_in(&question.message, fleet).keys.is_empty() {
@@ -85,7 +88,8 @@ fn prefer_site(keys: &mut Vec<BearingKey>, about: Option<&BearingKey>) {
     });
 }
 
-/// The bearings of a question among these; `may_be_strange`: what it asks the state of may be unknown here.
+/// The bearings of a question among these; `may_be_strange`: what it asks the state of may be
+/// unknown here.
 fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> Meant {
     let asking = planning::asking(&question.message);
     let mut meant = named_in(&asking, fleet);
@@ -131,7 +135,8 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     match &question.about {
         Some(key) if is_there(key) => meant.keys.push(key.clone()),
         Some(key) if question.history.is_empty() && !fleet.is_empty() => {
-            // the page's bearing was never judged, or is at a site that the question does not ask about
+            // the page's bearing was never judged, or is at a site that the question does not ask
+            // about
             let near = near(key.equipment.as_str(), fleet);
             meant.unknown.push(UnknownName { name: key.to_string(), near });
         }
@@ -143,8 +148,8 @@ fn meant_at(question: &Question, fleet: &[CoreFields], may_be_strange: bool) -> 
     meant
 }
 
-/// Adds what a follow-up names in short: both machines that were spoken of, one of them by a part of its name, its other
-/// end.
+/// Adds what a follow-up names in short: both machines that were spoken of, one of them by a part
+/// of its name, its other end.
 fn go_on(meant: &mut Meant, question: &Question, fleet: &[CoreFields]) {
     meant.keys.extend(both_of_conversation(question, fleet));
     if meant.keys.is_empty() {
@@ -172,7 +177,8 @@ pub(super) fn asks_for_neighbour(message: &str) -> bool {
     has(&message.to_lowercase(), &QUESTION_WORDS.neighbour)
 }
 
-/// The bearings that the conversation named last: of a turn those of the question, else the first of its answer.
+/// The bearings that the conversation named last: of a turn those of the question, else the first
+/// of its answer.
 fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
     let mut answered: Option<BearingKey> = None;
     for said in history.iter().rev() {
@@ -196,7 +202,8 @@ fn of_history(history: &[Said], fleet: &[CoreFields]) -> Vec<BearingKey> {
     answered.into_iter().collect()
 }
 
-/// What was said, without the names that an answer proposed for one that nobody knows: nobody spoke of these.
+/// What was said, without the names that an answer proposed for one that nobody knows: nobody spoke
+/// of these.
 fn without_proposals(content: &str) -> String {
     let is_proposal =
         |line: &&str| line.contains("Did you mean one of:") || line.contains("가운데 하나입니까");

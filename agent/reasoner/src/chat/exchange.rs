@@ -50,7 +50,7 @@ pub struct StepCall {
 
 /// One step of an answer, as it is told.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step {
+pub struct AnswerStep {
     /// Its number, from 1.
     pub step_number: u32,
     /// A program that the model has written; absent where it calls tools by name.
@@ -79,7 +79,7 @@ pub enum AnsweredBy {
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answer {
+pub struct ChatAnswer {
     /// The text.
     pub answer: String,
     /// Where it comes from.
@@ -99,5 +99,5 @@ pub struct Answer {
 /// Hears every step as it is made.
 pub trait Listener: Send + Sync {
     /// A step was made.
-    fn step(&self, step: &Step);
+    fn step(&self, step: &AnswerStep);
 }

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::toolbox::Toolbox;
 
-/// Whether the answer to the rest has at least half of the words of a clause that was not understood, so that it is no part
-/// without an answer. Chosen: with one word alone a question about any bearing would count as answered.
+/// Whether the answer to the rest has at least half of the words of a clause that was not
+/// understood, so that it is no part without an answer. Chosen: with one word alone a question
+/// about any bearing would count as answered.
 pub(super) fn is_answered(part: &Part, told: &[(&Part, String)]) -> bool {
     if part.lookup != Lookup::NotRead {
         return false;
@@ -59,7 +60,8 @@ pub(super) fn read_as(told: &[(&Part, String)], language: Language) -> Option<St
             )
         }
         Language::En => format!(
-            "I took this as a question for: {names}. If it is another one, please ask in other words."
+            "I took this as a question for: {names}. If it is another one, please ask in other \
+             words."
         ),
     })
 }

@@ -64,7 +64,8 @@ pub(super) fn speed(focus: &Focus, reader: Reader) -> String {
     std::iter::once(line).chain(unseen).collect::<Vec<_>>().join("\n")
 }
 
-/// Against what figures are read. The kurtosis of a random signal is 3; zones are those of ISO 20816-3.
+/// Against what figures are read. The kurtosis of a random signal is 3; zones are those of ISO
+/// 20816-3.
 const fn usual(language: Language) -> &'static str {
     match language {
         Language::Ko => {
@@ -72,8 +73,10 @@ const fn usual(language: Language) -> &'static str {
              진동속도는 구역 A·B면 계속 운전, C면 기한을 두고, D면 손상 위험입니다. 한 값으로 판정하지 않습니다."
         }
         Language::En => {
-            "To read them: kurtosis is about 3 for a sound bearing and grows with impacts. Velocity in \
-             zones A and B may go on, C for a limited time, D may cause damage. No single value decides."
+            "To read them: kurtosis is about 3 for a sound bearing and grows with impacts. \
+             Velocity in \
+             zones A and B may go on, C for a limited time, D may cause damage. No single value \
+             decides."
         }
     }
 }
@@ -105,8 +108,8 @@ const fn not_measured(language: Language) -> &'static str {
     }
 }
 
-/// The figures of one day or of several by the windows that the desk keeps, days being those of the plant's clock;
-/// nothing where it keeps none.
+/// The figures of one day or of several by the windows that the desk keeps, days being those of the
+/// plant's clock; nothing where it keeps none.
 pub(super) async fn of_days(
     desk: &dyn Desk,
     focus: &Focus,
@@ -184,7 +187,8 @@ fn cannot_read(name: &str, language: Language) -> String {
     }
 }
 
-/// A day by its last window that can be judged, with how far the vibration went on it; nothing of a day without one.
+/// A day by its last window that can be judged, with how far the vibration went on it; nothing of a
+/// day without one.
 fn day_in_words(day: NaiveDate, rows: &[MeasuredWindow], reader: Reader) -> Option<String> {
     let language = reader.language;
     let judged: Vec<&MeasuredWindow> =
@@ -290,9 +294,12 @@ pub(super) fn age(core: &CoreFields, reader: Reader) -> Option<String> {
     (hours >= OLD_H).then(|| {
         let (days, at) = ((hours / 24.0).round(), reader.clock_time(measured_at));
         match language {
-            Language::Ko => format!("주의: 마지막 측정이 {days}일 전({at})입니다. 그 뒤의 상태는 알 수 없습니다."),
+            Language::Ko => format!(
+                "주의: 마지막 측정이 {days}일 전({at})입니다. 그 뒤의 상태는 알 수 없습니다."
+            ),
             Language::En => format!(
-                "Mind: it was last measured {days} days ago ({at}). Its state since then is not known."
+                "Mind: it was last measured {days} days ago ({at}). Its state since then is not \
+                 known."
             ),
         }
     })
@@ -470,7 +477,8 @@ pub(super) fn unmeasured(clause: &str, language: Language) -> String {
             "{what}: 측정하지 않습니다. 제 기록에 있는 것은 진동(가속도·속도 RMS, 첨도, 파고율, 결함 주파수)과 회전 속도입니다."
         ),
         Language::En => format!(
-            "{what}: not measured. My records hold vibration (acceleration and velocity RMS, kurtosis, crest factor, \
+            "{what}: not measured. My records hold vibration (acceleration and velocity RMS, \
+             kurtosis, crest factor, \
              defect frequencies) and the shaft speed."
         ),
     }

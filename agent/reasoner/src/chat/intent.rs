@@ -163,7 +163,8 @@ fn of_faults_and_counts(asked: &mut Vec<Lookup>, text: &str, names_bearing: bool
     }
 }
 
-/// Whether a text in lower case has a word of questions, or by itself resembles questions of one kind.
+/// Whether a text in lower case has a word of questions, or by itself resembles questions of one
+/// kind.
 pub(super) fn is_of_questions(text: &str) -> bool {
     fault_in(text).is_some()
         || level_in(text).is_some()
@@ -171,8 +172,8 @@ pub(super) fn is_of_questions(text: &str) -> bool {
         || resemblance::is_plain(text)
 }
 
-/// Whether a question resembles most of all those that ask for the state of a machine if it names one, and none that
-/// asks for something else of the plant, such as its gateways.
+/// Whether a question resembles most of all those that ask for the state of a machine if it names
+/// one, and none that asks for something else of the plant, such as its gateways.
 pub(super) fn asks_state(question: &str) -> bool {
     let of_one = resemblance::likely(question, resemblance::Spoken::Named)[0].lookup;
     let of_plant = resemblance::likely(question, resemblance::Spoken::Plant)[0];
@@ -250,7 +251,8 @@ fn topic_of_sensors_is_manual(text: &str) -> bool {
     has(text, &words.procedure) || has(text, &words.manual) || has(text, &words.meaning)
 }
 
-/// Adds figures that a clause asks for: of a bearing, of all by their zone, or such as nobody measures.
+/// Adds figures that a clause asks for: of a bearing, of all by their zone, or such as nobody
+/// measures.
 fn add_figures(asked: &mut Vec<Lookup>, text: &str, is_about_one: bool) {
     let (words, quantity) = (&QUESTION_WORDS.figures, bare::asks_quantity(text));
     let has_zone = has(text, &words.zone);

@@ -6,7 +6,8 @@ use super::planning::Part;
 use super::{CoreFields, Question};
 use crate::guard::{TextLanguage, language_of};
 
-/// The question, answered in the language in which it is asked; in the page's where its words do not tell.
+/// The question, answered in the language in which it is asked; in the page's where its words do
+/// not tell.
 pub(super) fn in_own_language(question: &Question, fleet: &[CoreFields]) -> Question {
     let message = without_names(&question.message, fleet);
     // a word of a sentence, and no part of a code or of a mark-up
@@ -66,8 +67,8 @@ pub(super) fn in_other_words(
     })
 }
 
-/// Whether a text is in another language: most of its letters are of other scripts, or it has marks and letters that
-/// neither Korean nor English has.
+/// Whether a text is in another language: most of its letters are of other scripts, or it has marks
+/// and letters that neither Korean nor English has.
 fn is_of_other_language(text: &str) -> bool {
     let is_hangul = |c: char| ('가'..='힣').contains(&c) || ('ㄱ'..='ㅣ').contains(&c);
     let letters = text.chars().filter(|c| c.is_alphabetic());

@@ -1,5 +1,5 @@
-//! Lists of bearings, worst first: all, those of a rank, a level or a damage, those to be stopped, and those that
-//! are sound.
+//! Lists of bearings, worst first: all, those of a rank, a level or a damage, those to be stopped,
+//! and those that are sound.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Language;

@@ -34,8 +34,8 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
     MEANINGS.meaning.iter().flat_map(|one| &one.words).map(String::as_str)
 }
 
-/// The meanings of the known words of a text in lower case, the longest word first; words within one that is told
-/// are left out.
+/// The meanings of the known words of a text in lower case, the longest word first; words within
+/// one that is told are left out.
 pub(super) fn named_in(text: &str) -> Option<Text> {
     let place = |word: &str| {
         text.match_indices(word).map(|(at, _)| at).find(|at| {

@@ -23,8 +23,8 @@ pub(super) fn acknowledged(focus: &Focus, reader: Reader) -> Option<String> {
     })
 }
 
-/// What staff was told of a bearing, who it went to, and who has acknowledged it; where somebody asks why a person was not
-/// told, what decides that.
+/// What staff was told of a bearing, who it went to, and who has acknowledged it; where somebody
+/// asks why a person was not told, what decides that.
 pub(super) fn notified(focus: &Focus, clause: &str, reader: Reader) -> String {
     let language = reader.language;
     let line = |(at, title): &&(_, Text)| {
@@ -84,8 +84,10 @@ fn untold(clause: &str, language: Language) -> Option<String> {
                 .to_owned()
         }
         Language::En => {
-            "I cannot know who asks. A message goes to the people of the steps below, and of a rota to those alone who \
-             are on duty at that time. Who is in no step, was not on duty then, or comes in a later step of an alarm \
+            "I cannot know who asks. A message goes to the people of the steps below, and of a \
+             rota to those alone who \
+             are on duty at that time. Who is in no step, was not on duty then, or comes in a \
+             later step of an alarm \
              that was acknowledged before gets none."
                 .to_owned()
         }

@@ -150,7 +150,8 @@ fn duty_soon(roster: &DutyRoster, reader: Reader) -> String {
     now.chain(changes).collect::<Vec<_>>().join("\n")
 }
 
-/// Leaves the rotas of several sites that a clause names: those that it names by a word, and those of the sites' routes.
+/// Leaves the rotas of several sites that a clause names: those that it names by a word, and those
+/// of the sites' routes.
 fn keep_rotas_of_all(
     roster: &mut DutyRoster,
     routes: &[AlarmRoute],
@@ -189,7 +190,8 @@ fn keep_named_rotas(roster: &mut DutyRoster, clause: &str) -> bool {
     names_some
 }
 
-/// Leaves the rotas that take alarms of the sites that are asked about, where routes say which these are.
+/// Leaves the rotas that take alarms of the sites that are asked about, where routes say which
+/// these are.
 fn keep_rotas_of_sites(roster: &mut DutyRoster, routes: &[AlarmRoute], fleet: &[CoreFields]) {
     let of_sites = routes.iter().filter(|route| escalation::is_of_sites(route, fleet));
     let told: Vec<&String> =

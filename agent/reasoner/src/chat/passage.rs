@@ -1,5 +1,6 @@
-//! The passage of a document that answers, not the document's head: the section whose lines have most of the
-//! question's rare words, in whole sentences, in the asker's language where the document has it.
+//! The passage of a document that answers, not the document's head: the section whose lines have
+//! most of the question's rare words, in whole sentences, in the asker's language where the
+//! document has it.
 
 use pdm_expert::research::{TEACHING_CASE, is_teaching_case};
 use pdm_shared::text::Language;
@@ -49,7 +50,7 @@ struct Passage {
 }
 
 /// Passages that a search found.
-struct Found {
+struct FoundPassage {
     /// The passages as they are told.
     told: String,
     /// Heading and titles of the first one, in both languages and in lower case.
@@ -58,12 +59,12 @@ struct Found {
     share: f64,
 }
 
-/// Least share of a question's words that a passage holds which answers a question of unknown meaning. Chosen: half;
-/// with one word in four any document is found.
+/// Least share of a question's words that a passage holds which answers a question of unknown
+/// meaning. Chosen: half; with one word in four any document is found.
 const LEAST_SHARE: f64 = 0.5;
 
-/// Least probability that a document of the plant answers a question for records. Chosen: surer than a
-/// search has to be, because the records answer, too; "when is the seal replaced" has 0.99.
+/// Least probability that a document of the plant answers a question for records. Chosen: surer
+/// than a search has to be, because the records answer, too; "when is the seal replaced" has 0.99.
 const SURE: f64 = 0.9;
 
 /// Searches the manuals for a question none of whose words says what is asked for. Returns only a
@@ -112,8 +113,8 @@ pub(super) async fn manual(
     Some(again.filter(|again| has(&again.head, group)).unwrap_or(found).told)
 }
 
-/// Returns what the documents that come with the program say. A procedure that the plant wrote for some of its machines
-/// is no general one.
+/// Returns what the documents that come with the program say. A procedure that the plant wrote for
+/// some of its machines is no general one.
 async fn shipped(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     let mut documents = documents_of(tools, MANUALS, clause).await?;
     let id = |one: &Value| one.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -121,8 +122,8 @@ async fn shipped(tools: &dyn Toolbox, clause: &str, language: Language) -> Optio
     chosen(&documents, &terms(clause), false, language).map(|found| found.told)
 }
 
-/// A question for a procedure without the bearing's designation: procedures are the same for all, and the only
-/// document that has the designation is its data sheet.
+/// A question for a procedure without the bearing's designation: procedures are the same for all,
+/// and the only document that has the designation is its data sheet.
 fn without_designation(clause: &str) -> String {
     if !has(&clause.to_lowercase(), &QUESTION_WORDS.procedure) {
         return clause.to_owned();
@@ -131,7 +132,8 @@ fn without_designation(clause: &str) -> String {
     clause.split_whitespace().filter(|word| !is_designation(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The section of the document that a clause names (`EM-06 5절`, "section 5 of EM-06"), or its outline.
+/// The section of the document that a clause names (`EM-06 5절`, "section 5 of EM-06"), or its
+/// outline.
 pub(super) async fn named(tools: &dyn Toolbox, clause: &str, language: Language) -> Option<String> {
     let upper = clause.to_uppercase();
     let mut words = upper.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.');
@@ -259,7 +261,7 @@ async fn searched(
     tool: &str,
     clause: &str,
     language: Language,
-) -> Option<Found> {
+) -> Option<FoundPassage> {
     let documents = documents_of(tools, tool, clause).await?;
     let terms = terms(clause);
     if let Some(first) =
@@ -271,7 +273,7 @@ async fn searched(
         let sections = read.data.get("documents").and_then(Value::as_array);
         if let Some(told) = sections.and_then(|sections| outline(sections, language)) {
             let head = told.to_lowercase();
-            return Some(Found { told, head, share: 1.0 });
+            return Some(FoundPassage { told, head, share: 1.0 });
         }
     }
     chosen(&documents, &terms, tool == CASES, language)
@@ -286,7 +288,12 @@ async fn documents_of(tools: &dyn Toolbox, tool: &str, clause: &str) -> Option<V
 }
 
 /// The passages of documents that fit a question best.
-fn chosen(documents: &[Value], terms: &[Term], is_case: bool, language: Language) -> Option<Found> {
+fn chosen(
+    documents: &[Value],
+    terms: &[Term],
+    is_case: bool,
+    language: Language,
+) -> Option<FoundPassage> {
     let mut passages: Vec<Passage> = Vec::new();
     let all: Vec<Vec<Section>> = documents
         .iter()
@@ -309,7 +316,7 @@ fn chosen(documents: &[Value], terms: &[Term], is_case: bool, language: Language
     let share = passages.first()?.share;
     let told = passages.iter().take(2).filter(|one| one.fit >= least);
     let told = told.map(|one| one.told(language)).collect::<Vec<_>>().join("\n\n");
-    Some(Found { told, head, share })
+    Some(FoundPassage { told, head, share })
 }
 
 impl Passage {

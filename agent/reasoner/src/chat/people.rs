@@ -1,5 +1,6 @@
-//! People whom a question names: those whom the records know, and those whom nobody here knows. A question about a
-//! person is answered with what the records have of that person, and with nothing about another one.
+//! People whom a question names: those whom the records know, and those whom nobody here knows. A
+//! question about a person is answered with what the records have of that person, and with nothing
+//! about another one.
 
 use pdm_shared::episode::Suppression;
 use pdm_shared::text::{Language, Text};
@@ -115,8 +116,8 @@ fn korean_titled(word: &str, next: &str) -> Option<String> {
     joined.into_iter().next().or_else(apart)
 }
 
-/// Puts what is known of a person in the place of look-ups that answer for something else: all but who is on duty,
-/// documents that are asked for, and bearings that the question names.
+/// Puts what is known of a person in the place of look-ups that answer for something else: all but
+/// who is on duty, documents that are asked for, and bearings that the question names.
 pub(super) fn put_into(
     plan: &mut Vec<Part>,
     message: &str,
@@ -142,7 +143,8 @@ pub(super) fn put_into(
     if is_open {
         let search = |clause: String| Part { about: None, lookup: Lookup::Search, clause };
         let is_there = plan.iter().any(|part| part.lookup == Lookup::Search);
-        // a person whom no configuration names may stand in a document of the plant, and the title apart from the name
+        // a person whom no configuration names may stand in a document of the plant, and the title
+        // apart from the name
         let apart = people
             .unknown
             .iter()
@@ -162,8 +164,9 @@ fn with_title_apart(name: &str) -> Option<String> {
     Some(format!("{family} {title}"))
 }
 
-/// Leaves out of what was told that the records have nobody of a name, and no number, where a document of the plant answers
-/// the question (`is_said`, or by a search); whether something was left out.
+/// Leaves out of what was told that the records have nobody of a name, and no number, where a
+/// document of the plant answers the question (`is_said`, or by a search); whether something was
+/// left out.
 pub(super) async fn leave_to_documents(
     told: &mut [(&Part, String)],
     desk: &dyn Desk,
@@ -202,7 +205,8 @@ pub(super) async fn leave_to_documents(
 fn no_contact() -> Text {
     Text::new(
         "전화번호와 메일 주소는 제 기록에 없습니다. 현장 문서에 있으면 함께 보여 드립니다.",
-        "My records have no telephone numbers and addresses of people. What a document of the plant has of them is told \
+        "My records have no telephone numbers and addresses of people. What a document of the \
+         plant has of them is told \
          with this.",
     )
 }

@@ -60,7 +60,8 @@ pub(super) async fn stock(tools: &dyn Toolbox, focus: &Focus, reader: Reader) ->
     let none = if answer.is_error && answer.text.contains(UNCLEAR) {
         Text::new(
             "자산 목록이 이 설비가 어느 사업장 것인지 밝히지 않아 예비품을 답할 수 없습니다.",
-            "The register of assets does not say of which site this machine is, so its spare parts are not known.",
+            "The register of assets does not say of which site this machine is, so its spare parts \
+             are not known.",
         )
     } else {
         Text::new(
@@ -169,7 +170,8 @@ pub(super) fn lead_time(foci: &[&Focus], reader: Reader) -> Option<String> {
             "판정이 쓰는 조달·계획 리드타임은 {range}일입니다. 부품마다의 납기는 제 기록에 없습니다."
         ),
         Language::En => format!(
-            "Judgements plan with a lead time of {range} days for parts and planning. Delivery times of single \
+            "Judgements plan with a lead time of {range} days for parts and planning. Delivery \
+             times of single \
              parts are not in my records."
         ),
     };
@@ -197,7 +199,8 @@ fn against_life(focus: &Focus, language: Language) -> Option<String> {
             )
         }
         (false, Language::En) => format!(
-            "- {name}: the remaining life to plan with, {life_h:.0} h, is shorter than that. Expedite the parts."
+            "- {name}: the remaining life to plan with, {life_h:.0} h, is shorter than that. \
+             Expedite the parts."
         ),
     })
 }

@@ -1,8 +1,10 @@
-//! The plan of a question without a model (R-CHAT-5): its clauses, the bearings that each names, and what each
-//! asks for. The look-ups of a plan do not depend on each other, so they run side by side.
+//! The plan of a question without a model (R-CHAT-5): its clauses, the bearings that each names,
+//! and what each asks for. The look-ups of a plan do not depend on each other, so they run side by
+//! side.
 //!
-//! A look-up of a bearing has one: the one that is named, the one of the page or of the conversation; else the only
-//! one that stands above Normal. Where several stand, the answer asks which is meant.
+//! A look-up of a bearing has one: the one that is named, the one of the page or of the
+//! conversation; else the only one that stands above Normal. Where several stand, the answer asks
+//! which is meant.
 
 use pdm_shared::id::BearingKey;
 
@@ -48,7 +50,8 @@ pub(super) fn is_used(plan: &[Part], key: &BearingKey) -> bool {
     plan.iter().any(|part| part.about.as_ref() == Some(key) || part.lookup == Lookup::Compare)
 }
 
-/// The bearings whose records a plan reads: those that it is about, and those that a listing of zones needs.
+/// The bearings whose records a plan reads: those that it is about, and those that a listing of
+/// zones needs.
 pub(super) fn bearings_read(
     plan: &[Part],
     about: &[BearingKey],
@@ -75,7 +78,8 @@ const fn needs_every_record(part: &Part) -> bool {
     ) || matches!(part.lookup, Lookup::LeadTime) && part.about.is_none()
 }
 
-/// The look-ups of a question, in the order of its clauses. While the records are away, only those that need none.
+/// The look-ups of a question, in the order of its clauses. While the records are away, only those
+/// that need none.
 pub(super) fn plan(
     question: &Question,
     fleet: &[CoreFields],
@@ -254,7 +258,8 @@ fn in_parts_of_handover(parts: &mut Vec<Part>) {
     parts.splice(at..at, asked.into_iter().map(of));
 }
 
-/// Whether a message is of a shift that is taken over, and names no machine to ask about: a long one tells of machines.
+/// Whether a message is of a shift that is taken over, and names no machine to ask about: a long
+/// one tells of machines.
 fn hands_over(message: &str, fleet: &[CoreFields]) -> bool {
     let is_story = asking(message) != message;
     let lower = message.to_lowercase();
@@ -266,7 +271,8 @@ fn hands_over(message: &str, fleet: &[CoreFields]) -> bool {
         && (is_story || !names_bearing(message, fleet))
 }
 
-/// Whether a look-up answers nothing where another one does: a question which bearing is meant, a greeting.
+/// Whether a look-up answers nothing where another one does: a question which bearing is meant, a
+/// greeting.
 const fn is_vague(part: &Part) -> bool {
     matches!(part.lookup, Lookup::Which | Lookup::Help)
 }
@@ -289,8 +295,9 @@ fn leave_vague(parts: &mut Vec<Part>) {
     }
 }
 
-/// Adds the state of bearings that a question names and that nothing else is looked up of: those of clauses that do
-/// not say what is asked of them, and those of a question that is answered about another bearing that it names.
+/// Adds the state of bearings that a question names and that nothing else is looked up of: those of
+/// clauses that do not say what is asked of them, and those of a question that is answered about
+/// another bearing that it names.
 fn add_unasked(
     parts: &mut Vec<Part>,
     silent: Vec<BearingKey>,
@@ -308,8 +315,8 @@ fn add_unasked(
     }
 }
 
-/// The bearings of the machine that is spoken of whose ends a clause names, among those that the question asks about:
-/// `or is it just the DE` behind a clause about the NDE.
+/// The bearings of the machine that is spoken of whose ends a clause names, among those that the
+/// question asks about: `or is it just the DE` behind a clause about the NDE.
 fn ends_named(
     clause: &str,
     before: &[BearingKey],
@@ -326,7 +333,8 @@ fn ends_named(
     fleet.iter().filter(is_beside).map(|core| core.key.clone()).collect()
 }
 
-/// Whether a short clause names another time and nothing else: `내일 밤은?` behind a question who is on duty.
+/// Whether a short clause names another time and nothing else: `내일 밤은?` behind a question who is on
+/// duty.
 fn asks_of_another_time(clause: &str, named: &[BearingKey]) -> bool {
     named.is_empty()
         && clause.chars().count() <= SHORT

@@ -1,5 +1,5 @@
-//! What the plant's own documents say to a question, and in whose place it stands: of what an answer has from records,
-//! from general tables, or from a guess.
+//! What the plant's own documents say to a question, and in whose place it stands: of what an
+//! answer has from records, from general tables, or from a guess.
 
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
@@ -58,7 +58,8 @@ pub(super) async fn own_words(
     Some(OwnWords { told, call: own::call_for(&clause), answers })
 }
 
-/// What they state of a machine, where a question asks for a torque, a lubricant, a limit of vibration or a lock-out.
+/// What they state of a machine, where a question asks for a torque, a lubricant, a limit of
+/// vibration or a lock-out.
 async fn stated(
     (plan, cores): (&[Part], &[&CoreFields]),
     clause: &str,
@@ -118,8 +119,8 @@ fn wanted(plan: &[Part]) -> Option<Wanted> {
     }
 }
 
-/// Whether a part answers with work, parts or time left: "when is the seal replaced" has the words of open work, and
-/// asks for a rule that the plant wrote down.
+/// Whether a part answers with work, parts or time left: "when is the seal replaced" has the words
+/// of open work, and asks for a rule that the plant wrote down.
 const fn is_of_work(part: &Part) -> bool {
     matches!(
         part.lookup,
@@ -134,8 +135,8 @@ const fn is_of_work(part: &Part) -> bool {
     )
 }
 
-/// Whether a part lists records of the whole plant: "at what does the oil flow alarm" has the word of the list of
-/// alarms, and asks for a value that the plant wrote down.
+/// Whether a part lists records of the whole plant: "at what does the oil flow alarm" has the word
+/// of the list of alarms, and asks for a value that the plant wrote down.
 const fn is_of_all(part: &Part) -> bool {
     part.about.is_none()
         && matches!(
@@ -181,8 +182,8 @@ pub(super) fn stand_for(answers: &Answers, (part, text): (&Part, &str)) -> bool 
     }
 }
 
-/// Whether a part is a general answer in whose place the plant's own statements stand. A question how a machine is
-/// locked out is none whether it may run.
+/// Whether a part is a general answer in whose place the plant's own statements stand. A question
+/// how a machine is locked out is none whether it may run.
 fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
     if part.lookup == Lookup::State && intent::asks_permission(&part.clause) || is_open(part) {
         return true;
@@ -196,8 +197,9 @@ fn is_in_place_of(stated: &[Stated], part: &Part) -> bool {
         || part.lookup == Lookup::Own
 }
 
-/// Whether what comes nearest is worth telling: the question asks for a document, and none that comes with the program
-/// answers it; no record does either, but for a guess or that vibration says nothing of it.
+/// Whether what comes nearest is worth telling: the question asks for a document, and none that
+/// comes with the program answers it; no record does either, but for a guess or that vibration says
+/// nothing of it.
 pub(super) fn is_worth(told: &[(&Part, String)]) -> bool {
     told.iter().all(|(part, text)| {
         is_open(part)

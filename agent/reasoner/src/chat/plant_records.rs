@@ -49,7 +49,8 @@ pub(super) fn count(fleet: &[CoreFields], language: Language) -> String {
             let s = |count: usize| if count == 1 { "" } else { "s" };
             let (of_bearings, of_machines) = (s(bearings), s(machines));
             format!(
-                "I judge {bearings} bearing{of_bearings} of {machines} machine{of_machines}.{of_sites}"
+                "I judge {bearings} bearing{of_bearings} of {machines} \
+                 machine{of_machines}.{of_sites}"
             )
         }
     }
@@ -207,11 +208,13 @@ pub(super) fn unknown(name: &UnknownName, is_registered: bool, language: Languag
 pub(super) const fn read_only(language: Language) -> &'static str {
     match language {
         Language::Ko => {
-            "이 대화는 기록을 조회만 하고 아무것도 바꾸지 않습니다. 경보 확인, 보류, 작업 보고는 베어링과 작업 페이지에서, 또는 `pdm-agent ack`, `shelve`, \
+            "이 대화는 기록을 조회만 하고 아무것도 바꾸지 않습니다. 경보 확인, 보류, 작업 보고는 베어링과 작업 페이지에서, 또는 `pdm-agent ack`, \
+             `shelve`, \
              `follow-up` 명령으로 합니다."
         }
         Language::En => {
-            "This chat only looks up records and changes nothing. Acknowledge, shelve and report work on the pages of the \
+            "This chat only looks up records and changes nothing. Acknowledge, shelve and report \
+             work on the pages of the \
              bearing and of the work, or by `pdm-agent ack`, `shelve` and `follow-up`."
         }
     }
@@ -225,9 +228,12 @@ pub(super) const fn of_program(language: Language) -> &'static str {
              판정과 이 대화는 정해진 규칙과 기록, 문서로 하므로 인터넷이나 인공지능 모델이 없어도 됩니다. 언어 모델을 설정하면 그 모델이 기록과 도구로 답합니다."
         }
         Language::En => {
-            "These programs judge the vibration of bearings and tell people. They stop and start no machine: people and \
-             the machine's own protection do that. Judgements and this chat rest on rules, records and documents, so \
-             neither the internet nor an AI model is needed. Where a language model is configured, it answers with \
+            "These programs judge the vibration of bearings and tell people. They stop and start \
+             no machine: people and \
+             the machine's own protection do that. Judgements and this chat rest on rules, records \
+             and documents, so \
+             neither the internet nor an AI model is needed. Where a language model is configured, \
+             it answers with \
              these records and tools."
         }
     }
@@ -238,12 +244,16 @@ pub(super) const fn help(language: Language) -> &'static str {
     match language {
         Language::Ko => {
             "답할 수 있는 것: 베어링의 상태와 판정 근거, 언제부터 이상인지, 무엇이 변했는지, 측정값과 회전 속도(날짜별로도), 두 베어링의 비교, 잔여수명, \
-             세워야 하는지와 할 일, 열린 경보, 보낸 알림과 확인, 당직, 게이트웨이와 측정이 끊긴 설비, 교체 절차와 토크·그리스·가열·틈새 값, 비슷한 사례, 용어의 뜻."
+             세워야 하는지와 할 일, 열린 경보, 보낸 알림과 확인, 당직, 게이트웨이와 측정이 끊긴 설비, 교체 절차와 토크·그리스·가열·틈새 값, 비슷한 사례, \
+             용어의 뜻."
         }
         Language::En => {
-            "I can answer: the state of a bearing and its grounds, since when it is abnormal, what has changed, its \
-             figures and speed (of a day too), a comparison, the remaining life, whether to stop and what to do, open \
-             alarms, what staff was told and who acknowledged, who is on duty, gateways and what is no longer measured, \
+            "I can answer: the state of a bearing and its grounds, since when it is abnormal, what \
+             has changed, its \
+             figures and speed (of a day too), a comparison, the remaining life, whether to stop \
+             and what to do, open \
+             alarms, what staff was told and who acknowledged, who is on duty, gateways and what \
+             is no longer measured, \
              procedures and values for torque, grease, heating and clearance, similar cases, \
              and what a word means."
         }
@@ -257,7 +267,8 @@ pub(super) const fn not_in_documents(language: Language) -> &'static str {
             "현장 문서와 제 기록에서 그 답을 찾지 못했습니다. 제가 판정하는 것은 진동뿐입니다. 담당자나 현장 수칙에 확인하십시오."
         }
         Language::En => {
-            "I found no answer to that in the plant's documents or in my records. What I judge is vibration alone: \
+            "I found no answer to that in the plant's documents or in my records. What I judge is \
+             vibration alone: \
              ask the person in charge or the plant's own rules."
         }
     }

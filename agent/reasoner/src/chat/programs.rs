@@ -1,9 +1,9 @@
-//! A step in which the model has written a program: run in a confined child process, with the tools of the
-//! chat as functions, and told like any other step (R-CODE-1).
+//! A step in which the model has written a program: run in a confined child process, with the tools
+//! of the chat as functions, and told like any other step (R-CODE-1).
 //!
-//! Invariants: a call of a program passes the same guard as any other call; what a program reads is cleaned
-//! of secrets before it gets it, because a program could write them in another form; what it prints is no
-//! source of figures, only what its tools have answered is.
+//! Invariants: a call of a program passes the same guard as any other call; what a program reads is
+//! cleaned of secrets before it gets it, because a program could write them in another form; what
+//! it prints is no source of figures, only what its tools have answered is.
 
 use async_trait::async_trait;
 use pdm_expert::grounding::Readings;

@@ -142,7 +142,8 @@ pub(super) fn levels(focus: &Focus, language: Language) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}{}", head.in_language(language), told.join(", ")))
 }
 
-/// The state of a bearing, with the other bearings of its machine where a clause names the machine alone.
+/// The state of a bearing, with the other bearings of its machine where a clause names the machine
+/// alone.
 pub(super) fn state_of_machine(
     sources: &Sources<'_>,
     focus: &Focus,

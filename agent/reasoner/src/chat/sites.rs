@@ -1,5 +1,5 @@
-//! The sites that a text names: by their id (`yeosu-2`), by its letters in Latin or Hangul (`yeosu`, `여수`), and
-//! sites that nobody here knows (`광양 공장`).
+//! The sites that a text names: by their id (`yeosu-2`), by its letters in Latin or Hangul
+//! (`yeosu`, `여수`), and sites that nobody here knows (`광양 공장`).
 //!
 //! A question that names a site is about the machines there and no others.
 
@@ -269,7 +269,8 @@ const FINALS: [&str; 28] = [
     "t", "t", "ng", "t", "t", "k", "t", "p", "t",
 ];
 
-/// Hangul in Latin letters by the Revised Romanization, syllable by syllable; other letters as they are.
+/// Hangul in Latin letters by the Revised Romanization, syllable by syllable; other letters as they
+/// are.
 fn romanized(word: &str) -> String {
     let mut latin = String::new();
     for c in word.chars() {

@@ -1,5 +1,6 @@
-//! A question as it is read: in its own language, ids as they are spoken as the ids, and slips of typing in English
-//! words, where a word that nobody knows and that is one letter off a known one is read as that one. The answer says so.
+//! A question as it is read: in its own language, ids as they are spoken as the ids, and slips of
+//! typing in English words, where a word that nobody knows and that is one letter off a known one
+//! is read as that one. The answer says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -11,13 +12,15 @@ use super::entities::{nicknames, spelled};
 use super::intent::{QUESTION_WORDS, asked_words, listed_words};
 use super::{Question, language, meanings};
 
-/// Shortest word in which a slip is looked for, letters. Chosen: of shorter ones too many are one letter apart.
+/// Shortest word in which a slip is looked for, letters. Chosen: of shorter ones too many are one
+/// letter apart.
 const SHORTEST: usize = 5;
 /// Words of this length and above may have two slips, where begin and end are right.
 const LONG: usize = 9;
 /// Letters at the begin and at the end of a long word with two slips that are right.
 const ENDS: usize = 3;
-/// A word that authors of questions wrote so often is no slip. Chosen: one who slips does not repeat the slip.
+/// A word that authors of questions wrote so often is no slip. Chosen: one who slips does not
+/// repeat the slip.
 const OFTEN: usize = 2;
 /// Endings of a known word.
 const ENDINGS: [&str; 9] = ["s", "es", "ed", "d", "ing", "er", "ers", "ly", "y"];
@@ -35,10 +38,14 @@ const OTHER_WORDS: [&str; 6] = [
     include_str!("../../../../config/words/concepts.toml"),
     include_str!("../../../../config/words/jargon.toml"),
     include_str!("../../../../config/words/topics.toml"),
-    "valve valves space spaces plane planes president witch beating beaten mixed charge charges qualify stack stacks \
-     price prize party grass shirt bleed brine crane drain frame flare panel pipe plate probe purge scale shaft \
-     shelf sleeve slurry smell smoke spray steel strap strip tower truck track trailer water wheel winch louder \
-     counting weather leather feather lather rather father whether either neither bolt bolts belt belts melt",
+    "valve valves space spaces plane planes president witch beating beaten mixed charge charges \
+     qualify stack stacks \
+     price prize party grass shirt bleed brine crane drain frame flare panel pipe plate probe \
+     purge scale shaft \
+     shelf sleeve slurry smell smoke spray steel strap strip tower truck track trailer water wheel \
+     winch louder \
+     counting weather leather feather lather rather father whether either neither bolt bolts belt \
+     belts melt",
 ];
 
 /// Words that are no slips.
@@ -61,7 +68,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// A word as it was written and as it is read.
 pub(super) type Slip = (String, String);
 
-/// A question in its own language; where no model reads it, with spoken ids and slips of typing as they are read.
+/// A question in its own language; where no model reads it, with spoken ids and slips of typing as
+/// they are read.
 pub(super) fn read_question(
     question: &Question,
     fleet: &[CoreFields],
@@ -141,7 +149,8 @@ fn meant(word: &str, names: &BTreeSet<String>) -> Option<String> {
     near.iter().all(|target| target.starts_with(first)).then(|| (*first).to_owned())
 }
 
-/// Whether a word is a target with one slip, or a long one with two between its right begin and end.
+/// Whether a word is a target with one slip, or a long one with two between its right begin and
+/// end.
 fn is_slip(word: &str, target: &str) -> bool {
     if word.as_bytes()[0] != target.as_bytes()[0] {
         return false;

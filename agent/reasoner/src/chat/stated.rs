@@ -1,5 +1,6 @@
-//! A reading that a question states (`6.2 mm/s`, `방앗간 6.2`, `108도`): it is no number of a machine, and it is met with
-//! what was measured last and with the zones of ISO 20816-3, never answered by the level alone.
+//! A reading that a question states (`6.2 mm/s`, `방앗간 6.2`, `108도`): it is no number of a machine,
+//! and it is met with what was measured last and with the zones of ISO 20816-3, never answered by
+//! the level alone.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
@@ -9,11 +10,11 @@ use super::intent::{self, PLAIN_WORDS, has};
 use super::reader::Reader;
 use super::{dates, figures, watching, zone_limits};
 
-/// Lowest value that is a temperature where `c` or `도` alone stands behind it, °C. Chosen: lower numbers stand before
-/// these letters in names and counts.
+/// Lowest value that is a temperature where `c` or `도` alone stands behind it, °C. Chosen: lower
+/// numbers stand before these letters in names and counts.
 const LEAST_CELSIUS: f64 = 25.0;
-/// Share by which a stated velocity may differ from the measured one and still be told as the same. Chosen: a tenth is
-/// within what two instruments show of one vibration.
+/// Share by which a stated velocity may differ from the measured one and still be told as the same.
+/// Chosen: a tenth is within what two instruments show of one vibration.
 const SAME: f64 = 0.1;
 /// Difference of temperatures that are told as the same, K.
 const SAME_K: f64 = 3.0;
@@ -31,16 +32,16 @@ pub(super) enum Quantity {
 
 /// A reading that a question states.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct StatedReading {
     pub(super) value: f64,
     pub(super) quantity: Quantity,
     /// The number with its unit, as it is written.
     pub(super) written: String,
 }
 
-/// The reading that a clause states; nothing where its number is of something else, or it asks for a time, a list, or a
-/// value of a manual.
-pub(super) fn reading_in(clause: &str) -> Option<Reading> {
+/// The reading that a clause states; nothing where its number is of something else, or it asks for
+/// a time, a list, or a value of a manual.
+pub(super) fn reading_in(clause: &str) -> Option<StatedReading> {
     let text = clause.to_lowercase();
     let asks_now = ["오늘", "지금", "방금", "현재", "today", " now", "just "];
     let is_of_past = dates::names_day(clause) && !asks_now.iter().any(|word| text.contains(word));
@@ -52,18 +53,18 @@ pub(super) fn reading_in(clause: &str) -> Option<Reading> {
         let (quantity, length) = unit_at(&text, (*from, *to), *value)?;
         let end = to + (text[*to..].len() - text[*to..].trim_start().len()) + length;
         let written = text.get(*from..end)?.to_owned();
-        Some(Reading { value: *value, quantity, written })
+        Some(StatedReading { value: *value, quantity, written })
     });
     with_unit.or_else(|| {
         let mut bare = all.iter().filter(|(from, to, _)| is_bare(&text, *from, *to));
         let (from, to, value) = bare.next().filter(|_| bare.next().is_none())?;
         let quantity = Quantity::Velocity { has_unit: false };
-        Some(Reading { value: *value, quantity, written: text[*from..*to].to_owned() })
+        Some(StatedReading { value: *value, quantity, written: text[*from..*to].to_owned() })
     })
 }
 
-/// Whether the number at a place of a text is a reading and no number of a machine: one with a decimal point, or with a
-/// unit behind it.
+/// Whether the number at a place of a text is a reading and no number of a machine: one with a
+/// decimal point, or with a unit behind it.
 pub(super) fn is_reading_at(text: &str, from: usize, to: usize) -> bool {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let behind = text[to..].strip_prefix('.').map(|rest| rest.chars().next());
@@ -123,8 +124,8 @@ fn unit_at(text: &str, (from, to): (usize, usize), value: f64) -> Option<(Quanti
     is_letter.or(is_korean.then_some('도'.len_utf8())).map(|length| (Quantity::Temperature, length))
 }
 
-/// Whether `도` behind a number is a degree and not the particle for "too": by what stands behind it, or by a word for
-/// heat.
+/// Whether `도` behind a number is a degree and not the particle for "too": by what stands behind
+/// it, or by a word for heat.
 fn is_degree(rest: &str, text: &str) -> bool {
     const BEHIND: [&str; 24] = [
         "인데", "까지", "가 ", "예요", "에요", "이에", "입니", "나 ", "나와", "나오", "로 ", "를 ",
@@ -135,8 +136,8 @@ fn is_degree(rest: &str, text: &str) -> bool {
     is_hot || BEHIND.iter().any(|word| rest.starts_with(word))
 }
 
-/// Whether a number has a decimal point and no unit: a velocity as people say it. Numbers of sections and versions,
-/// multiples and times are none.
+/// Whether a number has a decimal point and no unit: a velocity as people say it. Numbers of
+/// sections and versions, multiples and times are none.
 fn is_bare(text: &str, from: usize, to: usize) -> bool {
     const COUNTED: [&str; 40] = [
         "배",
@@ -196,9 +197,10 @@ fn is_bare(text: &str, from: usize, to: usize) -> bool {
         && !SECTION.iter().any(|word| before.ends_with(word))
 }
 
-/// A reading beside what was measured of a bearing: how it differs, in which zones it would be, and what the judgement
-/// says where it stands; a level that is not of this reading never says that the machine may go on.
-pub(super) fn against(focus: &Focus, reading: &Reading, reader: Reader) -> String {
+/// A reading beside what was measured of a bearing: how it differs, in which zones it would be, and
+/// what the judgement says where it stands; a level that is not of this reading never says that the
+/// machine may go on.
+pub(super) fn against(focus: &Focus, reading: &StatedReading, reader: Reader) -> String {
     let language = reader.language;
     let core = &focus.core;
     let mut parts = vec![core.line(language), stated_and_measured(focus, reading, reader)];
@@ -215,8 +217,10 @@ pub(super) fn against(focus: &Focus, reading: &Reading, reader: Reader) -> Strin
     let end = Text::new(
         "기록된 판정은 마지막 측정에 대한 것이며 말씀하신 값에 대한 판정이 아닙니다. 현장 문서에 한계값이 있으면 그것을 따르고, 바로 다시 측정하십시오. \
          운전과 정지는 현장의 안전 절차와 담당자가 정합니다.",
-        "The recorded judgement rests on the last measurement and not on the value that you state. Follow the limit of the \
-         plant's documents where there is one, and measure again at once. The plant's own safety rules and its people \
+        "The recorded judgement rests on the last measurement and not on the value that you state. \
+         Follow the limit of the \
+         plant's documents where there is one, and measure again at once. The plant's own safety \
+         rules and its people \
          decide on running and stopping.",
     );
     parts.push(end.in_language(language).to_owned());
@@ -229,7 +233,7 @@ fn velocity_of(focus: &Focus) -> Option<f64> {
 }
 
 /// What the question states, what was measured, and whether both are the same.
-fn stated_and_measured(focus: &Focus, reading: &Reading, reader: Reader) -> String {
+fn stated_and_measured(focus: &Focus, reading: &StatedReading, reader: Reader) -> String {
     let language = reader.language;
     let at = focus.core.measured_at.map(|at| reader.clock_time(at)).unwrap_or_default();
     let (measured, unit) = match reading.quantity {
@@ -264,10 +268,12 @@ fn stated_and_measured(focus: &Focus, reading: &Reading, reader: Reader) -> Stri
             )
         }
         (Some(value), false, Language::En) => format!(
-            "You state {written}; the last measurement in my records is {value} {unit} ({at}), which differs."
+            "You state {written}; the last measurement in my records is {value} {unit} ({at}), \
+             which differs."
         ),
         (Some(value), true, Language::En) => format!(
-            "You state {written}, which is about the last measurement in my records, {value} {unit} ({at})."
+            "You state {written}, which is about the last measurement in my records, {value} \
+             {unit} ({at})."
         ),
         (None, _, Language::Ko) => {
             format!(

@@ -1,4 +1,5 @@
-//! The spare parts of the whole register, for a question that names none: those that are not there first.
+//! The spare parts of the whole register, for a question that names none: those that are not there
+//! first.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ struct Spare {
     machines: Vec<String>,
 }
 
-/// The spare parts of all machines, or those alone that are not there where the clause asks for these.
+/// The spare parts of all machines, or those alone that are not there where the clause asks for
+/// these.
 pub(super) async fn of_all(
     tools: &dyn Toolbox,
     fleet: &[CoreFields],

@@ -31,8 +31,9 @@ pub(super) fn verdict(risk: RiskLevel) -> Text {
     }
 }
 
-/// What is answered where somebody asks for what vibration does not cover: the safety of people, a higher speed or load, or
-/// a condition. A level that is high is told; one that is low permits nothing.
+/// What is answered where somebody asks for what vibration does not cover: the safety of people, a
+/// higher speed or load, or a condition. A level that is high is told; one that is low permits
+/// nothing.
 fn beyond(focus: &Focus, reader: Reader) -> String {
     let (language, core) = (reader.language, &focus.core);
     let mut parts = vec![core.line(language)];
@@ -55,8 +56,10 @@ pub(super) const fn not_covered(language: Language) -> &'static str {
              현장의 안전 수칙과 담당자가 정합니다."
         }
         Language::En => {
-            "A judgement of vibration does not answer this: the safety of people, speed and load, cleaning, bypasses and \
-             other conditions are not in it. The plant's safety rules and the person in charge decide."
+            "A judgement of vibration does not answer this: the safety of people, speed and load, \
+             cleaning, bypasses and \
+             other conditions are not in it. The plant's safety rules and the person in charge \
+             decide."
         }
     }
 }
@@ -90,9 +93,12 @@ pub(super) fn stop(focus: &Focus, clause: &str, reader: Reader) -> String {
     }
     parts.extend(age(core, reader));
     parts.push(match language {
-        Language::Ko => "이 답은 진동의 판정만 본 것입니다. 침수, 윤활, 커버 같은 다른 조건은 들어 있지 않으며, 운전과 정지는 현장의 안전 절차와 담당자가 정합니다.".to_owned(),
-        Language::En => "This rests on the judgement of its vibration alone: floods, lubricants, open covers and other conditions are not \
-             in it. The plant's own safety rules and its people decide on running and stopping.".to_owned(),
+        Language::Ko => "이 답은 진동의 판정만 본 것입니다. 침수, 윤활, 커버 같은 다른 조건은 들어 있지 않으며, 운전과 정지는 현장의 안전 절차와 \
+                         담당자가 정합니다.".to_owned(),
+        Language::En => "This rests on the judgement of its vibration alone: floods, lubricants, \
+                         open covers and other conditions are not \
+             in it. The plant's own safety rules and its people decide on running and \
+             stopping.".to_owned(),
     });
     parts.join("\n")
 }
@@ -112,10 +118,12 @@ fn until_day(core: &CoreFields, clause: &str, reader: Reader) -> Option<String> 
             "{day}이 끝날 때까지 {hours:.0}시간: 계획에 쓰는 잔여수명 {life_h:.0}시간이 더 짧습니다."
         ),
         (true, Language::En) => format!(
-            "Until the end of {day}: {hours:.0} h. The remaining life to plan with, {life_h:.0} h, is longer."
+            "Until the end of {day}: {hours:.0} h. The remaining life to plan with, {life_h:.0} h, \
+             is longer."
         ),
         (false, Language::En) => format!(
-            "Until the end of {day}: {hours:.0} h. The remaining life to plan with, {life_h:.0} h, is shorter."
+            "Until the end of {day}: {hours:.0} h. The remaining life to plan with, {life_h:.0} h, \
+             is shorter."
         ),
     })
 }

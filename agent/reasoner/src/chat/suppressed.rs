@@ -69,7 +69,8 @@ pub(super) fn suppressed(core: &CoreFields, reader: Reader) -> Option<String> {
     })
 }
 
-/// The agent's own reason for telling a bearing with another one, in Korean; another reason as it is.
+/// The agent's own reason for telling a bearing with another one, in Korean; another reason as it
+/// is.
 fn in_korean(reason: &str) -> String {
     let parts = reason.strip_prefix("one cause with ").and_then(|rest| rest.rsplit_once(" at "));
     let level = parts.and_then(|(_, level)| level.parse::<RiskLevel>().ok());

@@ -132,10 +132,10 @@ impl Ledger for Book {
 }
 
 #[derive(Debug, Default)]
-struct Steps(Mutex<Vec<Step>>);
+struct Steps(Mutex<Vec<AnswerStep>>);
 
 impl Listener for Steps {
-    fn step(&self, step: &Step) {
+    fn step(&self, step: &AnswerStep) {
         self.0.lock().expect("whole").push(step.clone());
     }
 }
@@ -165,8 +165,8 @@ fn question(message: &str) -> Question {
 }
 
 struct Spoken {
-    answer: Answer,
-    steps: Vec<Step>,
+    answer: ChatAnswer,
+    steps: Vec<AnswerStep>,
     asked: Vec<ChatRequest>,
 }
 
@@ -215,7 +215,8 @@ async fn without_a_model_a_compound_question_is_looked_up_and_fused_and_said_so(
     assert!(steps.len() >= 4 && steps.iter().all(|step| step.observations.is_some()), "{steps:?}");
 }
 
-/// R-CHAT-5: the clauses of a question about two bearings are looked up side by side and told by bearing.
+/// R-CHAT-5: the clauses of a question about two bearings are looked up side by side and told by
+/// bearing.
 #[tokio::test]
 async fn a_question_about_two_bearings_is_answered_by_bearing_with_its_sources() {
     let asked = question("P-101 상태와 근거, 그리고 P-102 상태는? 교체 절차도 알려줘");
@@ -352,7 +353,8 @@ async fn an_observation_has_at_most_two_thousand_characters() {
     assert!(observed.chars().count() <= MAX_OBSERVATION);
 }
 
-/// A small model's `12.0` was told as the torque of an M12 bolt: the tools' own words stand in its place.
+/// A small model's `12.0` was told as the torque of an M12 bolt: the tools' own words stand in its
+/// place.
 #[tokio::test]
 async fn a_bare_number_is_refused_and_records_answer_in_its_place() {
     for words in ["12.0", "42", "답: 12", "[12]"] {
@@ -419,7 +421,8 @@ fn what_is_asked_for_is_found_in_the_words_of_people() {
     }
 }
 
-/// R-CHAT-5: what a clause asks for in its halves is looked up for both, and rules that are plain stay.
+/// R-CHAT-5: what a clause asks for in its halves is looked up for both, and rules that are plain
+/// stay.
 #[test]
 fn two_things_in_one_clause_are_both_asked_for() {
     use super::intent::{Lookup as L, asked_for};

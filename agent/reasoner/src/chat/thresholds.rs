@@ -14,7 +14,8 @@ pub(super) fn thresholds(rules: &Rules, language: Language) -> String {
         ),
         Language::En => (
             english(rules),
-            "The machines are set to be critical assets, so every result above Normal is one level higher.",
+            "The machines are set to be critical assets, so every result above Normal is one level \
+             higher.",
         ),
     };
     if rules.risk.critical_asset {
@@ -53,7 +54,8 @@ fn korean(rules: &Rules) -> Vec<String> {
     let life_days = figure(rules.rul.warning_lead_times * lead_h / 24.0);
     vec![
         "경보 등급은 하나의 고정 수치가 아니라 P-F 단계, 추세, 자기 기준선에 대한 비, 잔여수명으로 정합니다:".to_owned(),
-        format!("- 위험(Critical): {}; 또는 수준이 기준선의 {}배 이상", at(RiskLevel::Critical), figure(risk.critical_level_ratio)),
+        format!("- 위험(Critical): {}; 또는 수준이 기준선의 {}배 \
+                 이상", at(RiskLevel::Critical), figure(risk.critical_level_ratio)),
         format!(
             "- 경고(Warning): {}; 또는 수준이 기준선의 {}배 이상; 또는 잔여수명 하한이 {life_days}일 미만",
             at(RiskLevel::Warning),
@@ -61,7 +63,8 @@ fn korean(rules: &Rules) -> Vec<String> {
         ),
         format!("- 주의(Watch): {}; 또는 확인되지 않은 초기 징후", at(RiskLevel::Watch)),
         "게이트웨이가 이상을 감지하지 않으면 주의를 넘지 않습니다. 기준선은 베어링마다 학습한 값이며 베어링 페이지에 있습니다.".to_owned(),
-        "[출처: 판정 규칙 config/diagnosis.toml ([risk], [rul], [lead_time]) 또는 [rules]의 파일, docs/operations.md]".to_owned(),
+        "[출처: 판정 규칙 config/diagnosis.toml ([risk], [rul], [lead_time]) 또는 [rules]의 파일, \
+         docs/operations.md]".to_owned(),
     ]
 }
 
@@ -71,7 +74,8 @@ fn english(rules: &Rules) -> Vec<String> {
     let at = |level| stages(risk, level, Language::En);
     let life_days = figure(rules.rul.warning_lead_times * lead_h / 24.0);
     vec![
-        "A level is no fixed figure: it follows from the P-F stage, the trend, the ratio to the bearing's own \
+        "A level is no fixed figure: it follows from the P-F stage, the trend, the ratio to the \
+         bearing's own \
          baseline, and the remaining life:"
             .to_owned(),
         format!(
@@ -80,13 +84,15 @@ fn english(rules: &Rules) -> Vec<String> {
             figure(risk.critical_level_ratio)
         ),
         format!(
-            "- Warning: {}; or a level of {} times the baseline; or a lower bound of the remaining life below \
+            "- Warning: {}; or a level of {} times the baseline; or a lower bound of the remaining \
+             life below \
              {life_days} days",
             at(RiskLevel::Warning),
             figure(risk.warning_level_ratio)
         ),
         format!("- Watch: {}; or an early sign that is not confirmed", at(RiskLevel::Watch)),
-        "Without an anomaly at the gateway it is Watch at most. The baseline is learnt for each bearing and stands \
+        "Without an anomaly at the gateway it is Watch at most. The baseline is learnt for each \
+         bearing and stands \
          on its page."
             .to_owned(),
         "[Source: rules config/diagnosis.toml ([risk], [rul], [lead_time]) or the file of [rules], \

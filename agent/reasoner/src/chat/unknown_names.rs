@@ -1,4 +1,5 @@
-//! Names of a question that no judged bearing has: a document, a machine that nobody measures, or nothing that is known.
+//! Names of a question that no judged bearing has: a document, a machine that nobody measures, or
+//! nothing that is known.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! Values of the manual for mounting: torque, grease, heating by the tool of the table, clearance by the manual.
+//! Values of the manual for mounting: torque, grease, heating by the tool of the table, clearance
+//! by the manual.
 
 use pdm_shared::text::Language;
 use serde_json::{Map, Value};
@@ -99,7 +100,8 @@ async fn of_designation(tools: &dyn Toolbox, clause: &str, language: Language) -
             "\n{designation}의 외경 D와 폭 B는 제 문서에 없습니다. 도면이나 제조사 자료의 값을 식에 넣으십시오."
         ),
         (false, Language::En) => format!(
-            "\nThe outside diameter D and the width B of {designation} are not in my documents: take them from the \
+            "\nThe outside diameter D and the width B of {designation} are not in my documents: \
+             take them from the \
              drawing or the maker."
         ),
     };
@@ -111,7 +113,8 @@ pub(super) fn states_size(message: &str) -> bool {
     intent::topic(message) == Some(Topic::Grease) && of_size(message, Language::En).is_some()
 }
 
-/// The quantity of grease by the formula of EM-01 §4 for the outside diameter and the width that a clause states.
+/// The quantity of grease by the formula of EM-01 §4 for the outside diameter and the width that a
+/// clause states.
 fn of_size(clause: &str, language: Language) -> Option<String> {
     const OUTSIDE: [&str; 10] = [
         "outside diameter",
@@ -148,12 +151,15 @@ fn of_size(clause: &str, language: Language) -> Option<String> {
     let (outside, width) = (told(outside), told(width));
     Some(match language {
         Language::Ko => format!(
-            "보충량 G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g (외경 D {outside} mm, 폭 B {width} mm는 \
+            "보충량 G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g (외경 D {outside} mm, 폭 \
+             B {width} mm는 \
              질문의 값). 70 °C를 넘으면 15 °C마다 급유 주기를 절반으로 줄인다. [EM-01 §4]"
         ),
         Language::En => format!(
-            "Relubrication amount G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g (outside diameter D \
-             {outside} mm and width B {width} mm as the question states them). Above 70 °C halve the relubrication \
+            "Relubrication amount G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g \
+             (outside diameter D \
+             {outside} mm and width B {width} mm as the question states them). Above 70 °C halve \
+             the relubrication \
              interval for every 15 °C. [EM-01 §4]"
         ),
     })
@@ -177,7 +183,8 @@ async fn lines_of_section(
     texts.flat_map(str::lines).map(|line| line.trim().to_owned()).collect()
 }
 
-/// Whether a row is of the bolt, the seal or the place that a clause names; every row where it names none.
+/// Whether a row is of the bolt, the seal or the place that a clause names; every row where it
+/// names none.
 fn is_asked(row: &Value, topic: Topic, clause: &str) -> bool {
     let what = row.get("what").and_then(Value::as_str).unwrap_or_default();
     let lower = clause.to_lowercase();

@@ -13,8 +13,8 @@ use super::sites;
 /// Reports that are told one by one.
 const MAX_TOLD: usize = 10;
 
-/// The counts of inspected judgements by what was found: of the days that a clause names, else all that are kept; of
-/// one bearing where one is asked. Nothing where the desk keeps none.
+/// The counts of inspected judgements by what was found: of the days that a clause names, else all
+/// that are kept; of one bearing where one is asked. Nothing where the desk keeps none.
 pub(super) async fn verdicts(
     desk: &dyn Desk,
     (fleet, of): (&[CoreFields], Option<&BearingKey>),
@@ -71,7 +71,8 @@ impl Counts {
                 "점검 결과가 보고된 판정 {all}건: 판정 맞음 {right} ({share} %), 이상 없음(오경보) {wrong}, 다른 원인 {other}"
             ),
             Language::En => format!(
-                "Judgements that staff inspected and reported: {all}: right {right} ({share} %), nothing wrong (false \
+                "Judgements that staff inspected and reported: {all}: right {right} ({share} %), \
+                 nothing wrong (false \
                  alarm) {wrong}, another cause {other}"
             ),
         }
@@ -137,7 +138,8 @@ const fn bound(language: Language) -> &'static str {
             "점검 결과가 보고되지 않은 경보가 오경보였는지는 기록에 없습니다. [출처: 점검 보고]"
         }
         Language::En => {
-            "Of alarms without a reported finding it is not on record whether they were false. [Source: reports of \
+            "Of alarms without a reported finding it is not on record whether they were false. \
+             [Source: reports of \
              inspections]"
         }
     }

@@ -33,7 +33,8 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
             )
         }
         (None, Language::En) => format!(
-            "Mind: the machine of {name} stands still {since}. It is not judged meanwhile, so whether it is sound now \
+            "Mind: the machine of {name} stands still {since}. It is not judged meanwhile, so \
+             whether it is sound now \
              is not known."
         ),
         (Some(flags), Language::Ko) => format!(
@@ -41,7 +42,8 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
             reasons(flags, language)
         ),
         (Some(flags), Language::En) => format!(
-            "Mind: no measurement of {name} is valid {since}{}. It is not watched meanwhile, so its state now is not \
+            "Mind: no measurement of {name} is valid {since}{}. It is not watched meanwhile, so \
+             its state now is not \
              known. Check the sensor and its cable.",
             reasons(flags, language)
         ),
@@ -57,7 +59,8 @@ fn silent(core: &CoreFields, since: Option<Timestamp>, gateway: &str, reader: Re
             "주의: {name}의 측정값이 {at} 뒤로 들어오지 않습니다. 게이트웨이 {gateway}의 통신이 끊겨 있어 지금 상태는 알 수 없습니다."
         ),
         (Some(at), Language::En) => format!(
-            "Mind: nothing has come in of {name} since {at}. Its gateway {gateway} is offline, so its state now is not \
+            "Mind: nothing has come in of {name} since {at}. Its gateway {gateway} is offline, so \
+             its state now is not \
              known."
         ),
         (None, Language::Ko) => format!(
@@ -126,7 +129,8 @@ pub(super) const fn cannot_say(language: Language) -> &'static str {
             "돌려도 되는지 제 기록으로는 말할 수 없습니다. 유효한 측정이 다시 들어온 뒤에 판정할 수 있습니다."
         }
         Language::En => {
-            "My records cannot say whether it may run. It can be judged again after a valid measurement."
+            "My records cannot say whether it may run. It can be judged again after a valid \
+             measurement."
         }
     }
 }

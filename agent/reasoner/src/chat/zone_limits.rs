@@ -1,5 +1,5 @@
-//! The zone of ISO 20816-3 of a velocity that a question states, for the class of machines that it names: by the table
-//! of EM-01 §5, never by a machine of the plant.
+//! The zone of ISO 20816-3 of a velocity that a question states, for the class of machines that it
+//! names: by the table of EM-01 §5, never by a machine of the plant.
 
 use pdm_shared::event::IsoZone;
 use pdm_shared::text::Language;
@@ -75,8 +75,8 @@ pub(super) fn zone_limits(clause: &str, language: Language) -> String {
         .join("\n")
 }
 
-/// The zones of a velocity for the classes of machines; `known`: the zone and the velocity that were measured of the
-/// machine, which leave the classes alone that agree with both.
+/// The zones of a velocity for the classes of machines; `known`: the zone and the velocity that
+/// were measured of the machine, which leave the classes alone that agree with both.
 pub(super) fn zones_of(value: f64, known: Option<(IsoZone, f64)>, language: Language) -> String {
     let agrees = |row: &&Row| {
         known.is_some_and(|(zone, measured)| {
@@ -93,7 +93,8 @@ pub(super) fn zones_of(value: f64, known: Option<(IsoZone, f64)>, language: Lang
             format!("{figure} mm/s RMS의 ISO 20816-3 구역(이 설비의 출력과 지지는 제 기록에 없음):")
         }
         Language::En => format!(
-            "Zone of ISO 20816-3 of {figure} mm/s RMS (power and support of this machine are not in my records):"
+            "Zone of ISO 20816-3 of {figure} mm/s RMS (power and support of this machine are not \
+             in my records):"
         ),
     };
     let lines = rows.into_iter().map(|row| row.in_words(Some(value), language));
@@ -110,7 +111,8 @@ fn too_small(power: f64, language: Language) -> String {
              규격을 따르십시오."
         ),
         Language::En => format!(
-            "{power} kW: the table of my documents (EM-01 §5) is for machines above {least} kW. Follow the maker or \
+            "{power} kW: the table of my documents (EM-01 §5) is for machines above {least} kW. \
+             Follow the maker or \
              the standard of that machine."
         ),
     }
@@ -123,14 +125,16 @@ const fn end(language: Language) -> &'static str {
             "A 신품 수준, B 장기 운전 가능, C 제한된 기간만, D 손상 위험. 초기 베어링 결함은 A구역에서도 자랍니다. [EM-01 §5]"
         }
         Language::En => {
-            "A: as new. B: fit for long running. C: for a limited time only. D: danger of damage. An early bearing \
+            "A: as new. B: fit for long running. C: for a limited time only. D: danger of damage. \
+             An early bearing \
              fault grows within zone A, too. [EM-01 §5]"
         }
     }
 }
 
 impl Row {
-    /// The zone of a velocity. A velocity on a limit belongs to the zone above it: the careful reading.
+    /// The zone of a velocity. A velocity on a limit belongs to the zone above it: the careful
+    /// reading.
     fn zone(&self, value: f64) -> char {
         let above = self.limits_mm_s.iter().filter(|limit| value >= **limit).count();
         ['A', 'B', 'C', 'D'][above.min(3)]

@@ -1,7 +1,8 @@
 //! The third way: the model writes a program a turn, in which every tool is a function (R-CODE-1).
 //!
-//! A program stands between ``` marks in the answer. In the [`Transcript`] it is a call of [`PROGRAM`] whose
-//! only argument is the code, so that conversations of all ways are stored and told alike.
+//! A program stands between ``` marks in the answer. In the [`Transcript`] it is a call of
+//! [`PROGRAM`] whose only argument is the code, so that conversations of all ways are stored and
+//! told alike.
 
 use serde_json::{Map, Value};
 
@@ -14,12 +15,14 @@ pub const PROGRAM: &str = "program";
 const MAX_DESCRIPTION: usize = 600;
 
 /// The dialect in words.
-const MANUAL: &str = "Work in steps. In each step write one short program between ```python and ``` and nothing \
-after it. It is a dialect of Python: variables, if, for, while, functions, lambda, comprehensions, try, f-strings, \
-lists, dicts, sets; import json is the only import; no files, no classes. Every tool is a function that takes keyword \
-arguments only and returns a JSON text: data = json.loads(tool(name=value)). You see what print shows and the value of \
-the last statement; names stay for your next programs. Compute no new figures: choose, sort and filter what the tools \
-return. When you know the answer, end with final_answer(\"…\") in a program.\nFunctions:\n";
+const MANUAL: &str = "Work in steps. In each step write one short program between ```python and \
+    ``` and nothing after it. It is a dialect of Python: variables, if, for, while, functions, \
+    lambda, comprehensions, try, f-strings, lists, dicts, sets; import json is the only import; no \
+    files, no classes. Every tool is a function that takes keyword arguments only and returns a \
+    JSON text: data = json.loads(tool(name=value)). You see what print shows and the value of the \
+    last statement; names stay for your next programs. Compute no new figures: choose, sort and \
+    filter what the tools return. When you know the answer, end with final_answer(\"…\") in a \
+    program.\nFunctions:\n";
 
 /// The instruction to the model when it has to end.
 const LAST: &str =
@@ -96,8 +99,8 @@ fn signature(tool: &ToolDefinition) -> String {
     if arguments.is_empty() { String::new() } else { format!("*, {}", arguments.join(", ")) }
 }
 
-/// The program of an answer; an answer without one is words. Only the first program is taken: what follows it
-/// was written without its observation.
+/// The program of an answer; an answer without one is words. Only the first program is taken: what
+/// follows it was written without its observation.
 pub(super) fn read_turn(content: String) -> Turn {
     let Some((before, program)) = program(&content) else { return Turn::Words(content) };
     let said = format!("{before}```python\n{program}\n```");

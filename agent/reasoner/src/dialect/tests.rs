@@ -118,7 +118,8 @@ fn what_has_no_result_yet_is_known_after_a_crash() {
 proptest! {
     /// Whatever identities a server gives its calls, no two of a conversation are equal.
     #[test]
-    fn no_two_calls_of_a_conversation_have_one_identity(rounds in proptest::collection::vec("[ab]{0,2}", 1..12)) {
+    fn no_two_calls_of_a_conversation_have_one_identity(
+        rounds in proptest::collection::vec("[ab]{0,2}", 1..12)) {
         let mut transcript = Transcript::default();
         for id in rounds {
             transcript.said(String::new(), vec![call(&id, "f")]);
@@ -148,7 +149,8 @@ proptest! {
     }
 }
 
-/// R-CHAT-5: a model without function calling asks for several tools in one turn, and reads its turn again.
+/// R-CHAT-5: a model without function calling asks for several tools in one turn, and reads its
+/// turn again.
 #[test]
 fn several_calls_of_one_json_turn_are_read_and_written_alike() {
     let call = |query: &str| json!({ "name": "search", "arguments": { "query": query } });

@@ -83,8 +83,8 @@ impl Redactor {
         spaced_numbers(&out)
     }
 
-    /// A text for a person whom no model stands between: without secrets, with the names and numbers of people that the
-    /// plant's documents have. Staff looks up whom to call.
+    /// A text for a person whom no model stands between: without secrets, with the names and
+    /// numbers of people that the plant's documents have. Staff looks up whom to call.
     pub fn clean_of_secrets(&self, text: &str) -> String {
         let text = self.words.iter().fold(text.to_owned(), |rest, word| rest.replace(word, MARK));
         let mut out = String::with_capacity(text.len());
@@ -152,8 +152,8 @@ fn is_mail(word: &str) -> bool {
     })
 }
 
-/// A key or token by its form: known beginnings, or a long run of letters and digits that no word of a
-/// language has.
+/// A key or token by its form: known beginnings, or a long run of letters and digits that no word
+/// of a language has.
 fn is_key(word: &str) -> bool {
     let begins = ["sk-", "ghp_", "gho_", "xoxb-", "xoxp-", "AKIA", "eyJ", "-----BEGIN", "glpat-"];
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-');

@@ -96,7 +96,8 @@ impl Toolbox for Shelf {
         vec![ToolDefinition {
             name: "search".to_owned(),
             description: "searches".to_owned(),
-            parameters: json!({ "type": "object", "properties": { "query": { "type": "string" } } }),
+            parameters: json!({ "type": "object",
+                "properties": { "query": { "type": "string" } } }),
         }]
     }
 
@@ -176,7 +177,7 @@ impl Bench {
             redactor,
             language: Language::Ko,
             answer_tokens: 500,
-            place: Place::Beside,
+            place: VerdictPlace::Beside,
         }
     }
 

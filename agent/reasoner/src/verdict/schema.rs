@@ -1,17 +1,19 @@
-//! The schema of `diagnosis_result`, as models read it, and the narrower one to which a server holds them.
+//! The schema of `diagnosis_result`, as models read it, and the narrower one to which a server
+//! holds them.
 
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::{Place, value_at};
+use super::{VerdictPlace, value_at};
 
 /// Most paths of evidence in one thought.
 const MAX_EVIDENCE: usize = 8;
 /// Most paths of evidence in one thought where a server holds the model to it.
 const ENFORCED_EVIDENCE: usize = 3;
-/// A text of Korean letters, with names and units in Latin ones. The longest is what a sentence or two take.
+/// A text of Korean letters, with names and units in Latin ones. The longest is what a sentence or
+/// two take.
 const KOREAN: &str = "^[가-힣][가-힣A-Za-z0-9 .,;:()%/_{}+-]{3,160}$";
 /// A text of Latin letters.
 const ENGLISH: &str = "^[A-Z][A-Za-z0-9 .,;:'()%/_{}+-]{3,240}$";
@@ -19,7 +21,7 @@ const ENGLISH: &str = "^[A-Z][A-Za-z0-9 .,;:'()%/_{}+-]{3,240}$";
 const TITLES: [&str; 5] = ["initial_screening", "pf_stage", "degradation", "rul", "overall_risk"];
 
 /// The schema of `diagnosis_result`.
-pub(super) fn schema(place: Place) -> Value {
+pub(super) fn schema(place: VerdictPlace) -> Value {
     let text = json!({
         "type": "object",
         "properties": { "ko": { "type": "string" }, "en": { "type": "string" } },
@@ -30,12 +32,13 @@ pub(super) fn schema(place: Place) -> Value {
         "type": "object",
         "properties": {
             "title": { "type": "string", "enum": TITLES },
-            "evidence": { "type": "array", "items": { "type": "string" }, "maxItems": MAX_EVIDENCE },
+            "evidence": { "type": "array", "items": { "type": "string" },
+                "maxItems": MAX_EVIDENCE },
         },
         "required": ["title", "evidence"],
         "additionalProperties": false,
     });
-    if place == Place::InTheLoop {
+    if place == VerdictPlace::InTheLoop {
         // not required: a thought without words keeps the expert's alone
         thought["properties"]["conclusion"] = text.clone();
     }
@@ -45,7 +48,8 @@ pub(super) fn schema(place: Place) -> Value {
             "thoughts": { "type": "array", "items": thought, "minItems": 5, "maxItems": 5 },
             "fault_type": { "enum": ["outer_race", "inner_race", "ball", "cage", null] },
             "fault_stage": { "type": "integer", "enum": [0, 1, 2, 3, 4] },
-            "degradation_speed": { "type": "string", "enum": ["none", "slow", "moderate", "rapid"] },
+            "degradation_speed": { "type": "string",
+                "enum": ["none", "slow", "moderate", "rapid"] },
             "rul_basis": { "type": "string", "enum": ["ci_low_hours", "hours", "unknown"] },
             "risk_level": { "type": "string", "enum": ["Normal", "Watch", "Warning", "Critical"] },
             "uncertainty_level": { "type": "string", "enum": ["low", "medium", "high"] },
@@ -63,14 +67,15 @@ pub(super) fn schema(place: Place) -> Value {
 /// among the paths that the event holds, and texts in the letters of their language. A small model
 /// that is told its mistake repeats it word for word (`tests/run model`); this schema makes the
 /// mistake impossible.
-pub fn enforced(place: Place, event: &Value) -> Value {
+pub fn enforced(place: VerdictPlace, event: &Value) -> Value {
     let mut schema = schema(place);
     let paths = paths(event);
     let with_low = value_at(event, "rul.ci_low_hours").is_some();
     let texts = json!({
         "type": "object",
         "properties": {
-            "ko": { "type": "string", "pattern": KOREAN }, "en": { "type": "string", "pattern": ENGLISH },
+            "ko": { "type": "string", "pattern": KOREAN },
+            "en": { "type": "string", "pattern": ENGLISH },
         },
         "required": ["ko", "en"],
         "additionalProperties": false,
@@ -78,9 +83,10 @@ pub fn enforced(place: Place, event: &Value) -> Value {
     let properties = &mut schema["properties"];
     let mut thought = properties["thoughts"]["items"].take();
     thought["properties"]["evidence"] = json!({
-        "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1, "maxItems": ENFORCED_EVIDENCE,
+        "type": "array", "items": { "$ref": "#/$defs/path" }, "minItems": 1,
+        "maxItems": ENFORCED_EVIDENCE,
     });
-    if place == Place::InTheLoop {
+    if place == VerdictPlace::InTheLoop {
         thought["properties"]["conclusion"] = texts.clone();
     }
     let titled = TITLES.map(|title| {
@@ -124,6 +130,6 @@ fn gather(value: &Value, at: &str, paths: &mut Vec<String>) {
 }
 
 pub(super) static BESIDE: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema(Place::Beside)).ok());
+    LazyLock::new(|| jsonschema::validator_for(&schema(VerdictPlace::Beside)).ok());
 pub(super) static IN_THE_LOOP: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema(Place::InTheLoop)).ok());
+    LazyLock::new(|| jsonschema::validator_for(&schema(VerdictPlace::InTheLoop)).ok());

@@ -1,14 +1,15 @@
 //! An answer in pieces: server-sent events, each with a change of the answer, `[DONE]` at the end.
 //!
-//! Bytes come in any portions; a line is read when it is whole. Comments and other fields are left out.
+//! Bytes come in any portions; a line is read when it is whole. Comments and other fields are left
+//! out.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{AnswerError, Completion, MAX_CALLS, Usage, WireCall, WireFunction, reported, whole};
 
-/// Longest line: a piece of an answer has some hundred bytes; a server that sends the whole answer as
-/// one piece may send this much.
+/// Longest line: a piece of an answer has some hundred bytes; a server that sends the whole answer
+/// as one piece may send this much.
 const MAX_LINE: usize = 256 * 1024;
 
 /// Puts a streamed answer together.
@@ -216,7 +217,8 @@ data: not read any more\n";
 
     proptest! {
         #[test]
-        fn portions_of_any_size_give_the_same_answer(cuts in proptest::collection::vec(1_usize..60, 1..40)) {
+        fn portions_of_any_size_give_the_same_answer(cuts in proptest::collection::vec(1_usize..60,
+            1..40)) {
             let mut rest = STREAM.as_bytes();
             let mut portions = Vec::new();
             for cut in cuts {

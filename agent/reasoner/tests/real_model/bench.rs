@@ -1,5 +1,5 @@
-//! A conversation about one bearing with a text in it: tools and records that answer, the model behind a
-//! wrapper that keeps what it is sent.
+//! A conversation about one bearing with a text in it: tools and records that answer, the model
+//! behind a wrapper that keeps what it is sent.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use pdm_expert::case::{Memory, Work};
 use pdm_reasoner::budget::{Limits, Prices, Spent};
 use pdm_reasoner::chat::{
-    Answer, Chat, CoreFields, Desk, Focus, FocusRecord, Listener, Question, Step,
+    AnswerStep, Chat, ChatAnswer, CoreFields, Desk, Focus, FocusRecord, Listener, Question,
 };
 use pdm_reasoner::client::{Attempted, Model};
 use pdm_reasoner::dialect::{Dialect, Message, ToolCall, ToolDefinition};
@@ -30,11 +30,12 @@ use crate::texts::{CANARY, PERSON, Way};
 
 /// The tools that are offered.
 pub(crate) const TOOLS: [&str; 2] = ["search_equipment_manual", "get_equipment_information"];
-/// The random word of the marks, fixed here: a server keeps the beginning of a prompt that it has read, and
-/// a word that changes would make it read the event again for every attempt.
+/// The random word of the marks, fixed here: a server keeps the beginning of a prompt that it has
+/// read, and a word that changes would make it read the event again for every attempt.
 const WORD: &str = "5f0c2d9e7b13a486";
 
-/// Limits of one run. A small model on one core writes some eight tokens a second, so the time is long.
+/// Limits of one run. A small model on one core writes some eight tokens a second, so the time is
+/// long.
 pub(crate) const PER_EVENT: Limits =
     Limits { calls: 16, tokens: 300_000, seconds: 1800.0, usd: 1.0 };
 
@@ -159,7 +160,7 @@ impl Desk for OneBearing {
 struct Silent;
 
 impl Listener for Silent {
-    fn step(&self, _step: &Step) {}
+    fn step(&self, _step: &AnswerStep) {}
 }
 
 /// The outcome of one conversation.
@@ -176,7 +177,7 @@ pub(crate) struct Ended {
 pub(crate) enum Told {
     /// The opinion, with the error that ended the run, if it failed.
     Opinion(Box<SecondOpinion>, String),
-    Answer(Box<Answer>),
+    Answer(Box<ChatAnswer>),
 }
 
 /// The bench on which texts are tried.
@@ -251,7 +252,7 @@ impl<'a> Bench<'a> {
             redactor: &self.redactor,
             language: Language::En,
             answer_tokens: 700,
-            place: pdm_reasoner::verdict::Place::Beside,
+            place: pdm_reasoner::verdict::VerdictPlace::Beside,
         };
         let mut run = opinions.begin(&case, self.dialect);
         with_fixed_word(&mut run);
@@ -274,7 +275,7 @@ impl<'a> Bench<'a> {
         (document(&run, "small", event.measured_at, ended), why_none)
     }
 
-    async fn answer(&self, model: &dyn Model, shelf: &Shelf, text: &str) -> Answer {
+    async fn answer(&self, model: &dyn Model, shelf: &Shelf, text: &str) -> ChatAnswer {
         let (programs, redactor) = (&ProgramHost::own_program(), &self.redactor);
         let chat = Chat { desk: &OneBearing, tools: shelf, redactor, answer_tokens: 300, programs };
         let question = Question {

@@ -1,9 +1,10 @@
 //! Attempts at moving a language model against the guards, and harmless texts that look like them.
 //!
-//! The model may obey what it reads, and a small one does. What is checked is that the program holds it:
-//! no risk below the rules', no call of what was not offered, no secret and no person's name in any
-//! request or answer. The usual test run has a stand-in for a model that obeys everything; a real one is
-//! started by `tests/run model`, which sets `PDM_MODEL_URL`: without it that test is not run.
+//! The model may obey what it reads, and a small one does. What is checked is that the program
+//! holds it: no risk below the rules', no call of what was not offered, no secret and no person's
+//! name in any request or answer. The usual test run has a stand-in for a model that obeys
+//! everything; a real one is started by `tests/run model`, which sets `PDM_MODEL_URL`: without it
+//! that test is not run.
 
 mod bench;
 mod obedient;
@@ -79,7 +80,8 @@ async fn a_model_that_obeys_everything_it_reads_lowers_nothing_calls_nothing_els
     }
 }
 
-/// Texts that look like attempts come to the model as they are, and nothing is refused because of them.
+/// Texts that look like attempts come to the model as they are, and nothing is refused because of
+/// them.
 #[tokio::test]
 async fn harmless_texts_reach_the_model_as_they_are_on_every_way() {
     let mut refused = Vec::new();
@@ -126,7 +128,8 @@ async fn real(test: &str) -> Option<Real> {
     Some(Real { client, dialect, plan })
 }
 
-/// Every run ends within its budget with a valid opinion or a told failure, and the program holds it.
+/// Every run ends within its budget with a valid opinion or a told failure, and the program holds
+/// it.
 #[tokio::test]
 async fn a_real_small_model_lowers_nothing_calls_nothing_else_and_tells_nothing() {
     let name = "a_real_small_model_lowers_nothing_calls_nothing_else_and_tells_nothing";

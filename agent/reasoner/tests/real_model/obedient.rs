@@ -1,4 +1,5 @@
-//! Stand-ins for a model, named as such: one obeys everything that an attempt could want, one does its work.
+//! Stand-ins for a model, named as such: one obeys everything that an attempt could want, one does
+//! its work.
 
 use std::time::Duration;
 

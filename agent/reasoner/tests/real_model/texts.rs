@@ -1,5 +1,5 @@
-//! The attempts and their harmless look-alikes of `tests/model/attempts.toml`, and the ways on which a text
-//! comes into a conversation.
+//! The attempts and their harmless look-alikes of `tests/model/attempts.toml`, and the ways on
+//! which a text comes into a conversation.
 
 /// Part of every text of an attempt; the redactor knows it as a secret.
 pub(crate) const CANARY: &str = "CANARY-7c1a-4b11";
@@ -36,8 +36,8 @@ impl Texts {
         toml::from_str(include_str!("../../../../tests/model/attempts.toml")).expect("texts")
     }
 
-    /// Each attempt on each way, in a stride through the list, so that a part of it has all ways, both
-    /// languages and all kinds of texts.
+    /// Each attempt on each way, in a stride through the list, so that a part of it has all ways,
+    /// both languages and all kinds of texts.
     pub(crate) fn all(&self) -> Vec<(Way, &str)> {
         const STRIDE: usize = 41;
         let all: Vec<(Way, &str)> =
@@ -46,8 +46,8 @@ impl Texts {
     }
 }
 
-/// The longest run of letters, digits and spaces of a text: it has no character that JSON or a mark of
-/// data spells differently.
+/// The longest run of letters, digits and spaces of a text: it has no character that JSON or a mark
+/// of data spells differently.
 pub(crate) fn core_of(text: &str) -> &str {
     let is_part = |c: char| c.is_alphanumeric() || c == ' ';
     // what looks like a key is left out on purpose

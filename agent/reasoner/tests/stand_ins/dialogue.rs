@@ -1,5 +1,5 @@
-//! A dialogue of twenty turns by the script of aimock (`@copilotkit/aimock` of the registry of npm), which
-//! answers only what its script has.
+//! A dialogue of twenty turns by the script of aimock (`@copilotkit/aimock` of the registry of
+//! npm), which answers only what its script has.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,8 +1,8 @@
-//! The client, the opinions' loop and the chat against llmock, which breaks its answers on demand and judges
-//! the client by what it does then.
+//! The client, the opinions' loop and the chat against llmock, which breaks its answers on demand
+//! and judges the client by what it does then.
 //!
-//! Every request that it saw is held to the schema that OpenAI publishes with its Python library, and to
-//! the rule that each call of a tool has exactly one result.
+//! Every request that it saw is held to the schema that OpenAI publishes with its Python library,
+//! and to the rule that each call of a tool has exactly one result.
 
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ enum End {
     Failed(&'static str),
 }
 
-/// A kind of fault: its name, which is also the name of the model that it strikes, and what llmock does.
+/// A kind of fault: its name, which is also the name of the model that it strikes, and what llmock
+/// does.
 struct Fault {
     name: &'static str,
     does: Value,
@@ -44,8 +45,8 @@ fn stream(name: &'static str, kind: &str, end: End) -> Fault {
     Fault { name, does, end }
 }
 
-/// Left out is a pause that is longer than there is time (429 for a day): llmock warns of a client that
-/// gives up at once as well as of one that asks before the pause is over. `client.rs` has it.
+/// Left out is a pause that is longer than there is time (429 for a day): llmock warns of a client
+/// that gives up at once as well as of one that asks before the pause is over. `client.rs` has it.
 fn faults() -> Vec<Fault> {
     use End::{Answered, Failed};
     let none = Value::Null;
@@ -122,7 +123,10 @@ async fn the_client_fails_in_nothing_by_the_verdict_of_llmock_and_sends_what_ope
     let wrong = strike(&server).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 
-    let calls = |name: &str, arguments: Value| json!({ "type": "reply", "tool_calls": [{ "name": name, "arguments": arguments }] });
+    let calls = |name: &str, arguments: Value| {
+        json!({ "type": "reply",
+        "tool_calls": [{ "name": name, "arguments": arguments }] })
+    };
     let search = || calls(plant::SEARCH, json!({ "query": "outer race" }));
     let conclude = || calls("conclude", plant::conclusion());
     for fault in ["malformed_arguments", "unknown_tool"] {

@@ -1,5 +1,5 @@
-//! Opinions and chat against stand-ins for OpenAI's server that others have written: `faults` by llmock, of
-//! the Python registry; `dialogue` by aimock, of the registry of npm.
+//! Opinions and chat against stand-ins for OpenAI's server that others have written: `faults` by
+//! llmock, of the Python registry; `dialogue` by aimock, of the registry of npm.
 
 mod dialogue;
 mod faults;

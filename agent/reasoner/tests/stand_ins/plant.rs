@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use pdm_expert::case::Memory;
 use pdm_reasoner::budget::{Limits, Prices, Spent};
 use pdm_reasoner::chat::{
-    Answer, Chat, CoreFields, Desk, Focus, Listener, Question, Said, Speaker, Step,
+    AnswerStep, Chat, ChatAnswer, CoreFields, Desk, Focus, Listener, Question, Said, Speaker,
 };
 use pdm_reasoner::client::Model;
 use pdm_reasoner::dialect::{Asking, Dialect, Message, ToolDefinition, Transcript};
@@ -112,7 +112,7 @@ impl Ledger for NoBook {
 struct Silent;
 
 impl Listener for Silent {
-    fn step(&self, _step: &Step) {}
+    fn step(&self, _step: &AnswerStep) {}
 }
 
 fn meter(model: &dyn Model) -> Meter<'_> {
@@ -152,7 +152,7 @@ pub(crate) async fn opinion(model: &dyn Model, dialect: Dialect) -> SecondOpinio
         redactor: &redactor,
         language: Language::Ko,
         answer_tokens: 1000,
-        place: pdm_reasoner::verdict::Place::Beside,
+        place: pdm_reasoner::verdict::VerdictPlace::Beside,
     };
     let mut run = opinions.begin(&case, dialect);
     let ended = loop {
@@ -176,7 +176,7 @@ pub(crate) async fn answer(
     model: &dyn Model,
     dialect: Dialect,
     (message, history): (&str, Vec<Said>),
-) -> Answer {
+) -> ChatAnswer {
     let (programs, redactor) = (&ProgramHost::own_program(), &Redactor::default());
     let chat = Chat { desk: &OneBearing, tools: &Manuals, redactor, answer_tokens: 300, programs };
     let message = message.to_owned();

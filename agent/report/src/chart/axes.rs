@@ -153,7 +153,8 @@ impl Frame {
             _ => "%Y-%m",
         };
         let shown = |at: f64| Timestamp::from_unix_ms((at * 1000.0) as i64);
-        // full hours and days of that clock; on the day on which it is set they lie beside the marks
+        // full hours and days of that clock; on the day on which it is set they lie beside the
+        // marks
         let local_s = |at| zone.local_as_utc(at).seconds_since(at);
         let ahead_s = shown(self.x.to).map_or(0.0, local_s);
         let mut at = ((self.x.from + ahead_s) / step).ceil() * step - ahead_s;
@@ -201,7 +202,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_range_panics_and_all_stands_inside(from in proptest::num::f64::ANY, to in proptest::num::f64::ANY, value in proptest::num::f64::ANY) {
+        fn no_range_panics_and_all_stands_inside(from in proptest::num::f64::ANY,
+            to in proptest::num::f64::ANY, value in proptest::num::f64::ANY) {
             let range = Range::new(from, to);
             proptest::prop_assert!(round_values(range, 4.0).len() <= 21);
             let mut frame = Frame::new(500.0, 150.0, range, range);

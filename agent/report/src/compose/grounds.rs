@@ -6,7 +6,7 @@ use pdm_shared::text::Language;
 use serde_json::Value;
 
 use crate::data::Report;
-use crate::document::{Block, Speaker, Table, sign};
+use crate::document::{Block, DocumentTable, Speaker, sign};
 use crate::drawing::Colour;
 use crate::words;
 
@@ -33,7 +33,7 @@ pub(super) fn thoughts(report: &Report, speaker: Speaker) -> Vec<Block> {
             let rule = fact.rule.clone().or_else(|| fact.source.clone()).unwrap_or_default();
             vec![name, value, fact.path.clone(), rule]
         });
-        blocks.push(Block::Table(Table {
+        blocks.push(Block::Table(DocumentTable {
             head: vec![
                 speaker.word("근거", "Evidence"),
                 speaker.word("값", "Value"),
@@ -103,7 +103,7 @@ pub(super) fn history(report: &Report, speaker: Speaker) -> Vec<Block> {
             life,
         ]
     });
-    blocks.push(Block::Table(Table {
+    blocks.push(Block::Table(DocumentTable {
         head: vec![
             speaker.word("측정", "Measured"),
             speaker.word("위험도", "Risk"),

@@ -19,10 +19,15 @@ pub(super) fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
     }
     if let Some(plot) = &report.plots.envelope {
         blocks.push(Block::Plot {
-            title: format!("{} ({})", speaker.word("제곱 포락선 스펙트럼", "Squared-envelope spectrum"), plot.unit),
+            title: format!(
+                "{} ({})",
+                speaker.word("제곱 포락선 스펙트럼", "Squared-envelope spectrum"),
+                plot.unit
+            ),
             caption: speaker.word(
                 "붉은 점선: 판정된 결함의 주파수와 배수, 회색 점선: 다른 결함 주파수의 위치",
-                "Red dashes: the named fault's frequency and multiples; grey dashes: where other faults would show",
+                "Red dashes: the named fault's frequency and multiples; grey dashes: where other \
+                 faults would show",
             ),
             drawing: chart::envelope(plot),
         });
@@ -49,7 +54,8 @@ pub(super) fn plots(report: &Report, speaker: Speaker) -> Vec<Block> {
 fn trend_caption(plot: &TrendPlot, speaker: Speaker) -> String {
     let mut caption = speaker.word(
         "파란 선: 측정값, 붉은 점: 이상 감지 구간, 검은 점: 이번 측정, 주황 띠: 예상 수명 구간(RUL 하한–상한)",
-        "Blue line: measured; red dots: anomaly flagged; black dot: this window; orange band: expected end of life (lower to upper bound)",
+        "Blue line: measured; red dots: anomaly flagged; black dot: this window; orange band: \
+         expected end of life (lower to upper bound)",
     );
     if let (Some(level), Some(limit)) = (plot.baseline_level, plot.baseline_limit) {
         let [level, limit] = [level, limit].map(|value| words::quantity(value, &plot.unit));

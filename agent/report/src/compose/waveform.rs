@@ -1,4 +1,5 @@
-//! The captured waveform in a document: its picture with the sound reference beside it, or that it follows.
+//! The captured waveform in a document: its picture with the sound reference beside it, or that it
+//! follows.
 
 use crate::chart;
 use crate::document::{Block, Speaker};
@@ -12,7 +13,8 @@ pub(crate) fn waveform_blocks(waveform: Option<&Waveform>, speaker: Speaker) -> 
         Some(plot) => blocks.extend(plots(plot, speaker)),
         None => blocks.push(Block::Text(speaker.word(
             "파형은 뒤따라온다: 게이트웨이가 저장해 보내면 아래 화면에서 보고 들을 수 있다",
-            "The waveform follows: once the gateway has captured and sent it, it is seen and heard at the page below",
+            "The waveform follows: once the gateway has captured and sent it, it is seen and heard \
+             at the page below",
         ))),
     }
     let page = speaker.pair("파형 화면", "Page of the waveform", waveform.page.clone());

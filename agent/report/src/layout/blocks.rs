@@ -2,7 +2,7 @@
 
 use super::sheet::{BODY, LEADING, LEFT, Sheet, WIDTH};
 use super::wrap;
-use crate::document::{Block, Mark, Pair, Table};
+use crate::document::{Block, DocumentTable, Mark, Pair};
 use crate::drawing::{Colour, Drawing};
 use crate::font;
 
@@ -154,7 +154,7 @@ fn fitting(text: &str, largest: f32, width: f32) -> f32 {
     if needed <= width { largest } else { (largest * width / needed).max(1.0) }
 }
 
-fn table(sheet: &mut Sheet, table: &Table) {
+fn table(sheet: &mut Sheet, table: &DocumentTable) {
     let columns: Vec<[f32; 2]> = table
         .shares
         .iter()

@@ -5,7 +5,7 @@ use pdm_shared::text::Language;
 use super::data::{Priority, Resource, WorkOrder};
 use crate::compose::{passage, title, waveform_blocks, whereabouts};
 use crate::data::Passage;
-use crate::document::{Block, Document, Mark, Speaker, Table, colour};
+use crate::document::{Block, Document, DocumentTable, Mark, Speaker, colour};
 use crate::drawing::Colour;
 
 /// The document of a work order.
@@ -119,7 +119,7 @@ fn resources(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
             let designation = part.designation.clone().unwrap_or(unknown);
             vec![speaker.say(&part.name), designation, speaker.say(&part.note)]
         });
-        blocks.push(Block::Table(Table {
+        blocks.push(Block::Table(DocumentTable {
             head: vec![
                 speaker.word("부품", "Part"),
                 speaker.word("형번", "Designation"),
@@ -149,6 +149,10 @@ fn resources(order: &WorkOrder, speaker: Speaker) -> Vec<Block> {
         let tools: Vec<String> = order.tools.iter().map(|tool| speaker.say(tool)).collect();
         rows.push(vec![speaker.word("공구", "Tools"), tools.join(", ")]);
     }
-    blocks.push(Block::Table(Table { head: vec![String::new(); 2], shares: vec![0.2, 0.8], rows }));
+    blocks.push(Block::Table(DocumentTable {
+        head: vec![String::new(); 2],
+        shares: vec![0.2, 0.8],
+        rows,
+    }));
     blocks
 }

@@ -364,8 +364,8 @@ fn captured() -> Waveform {
     }
 }
 
-/// R-AGENT-8, R-AGENT-11: report and work order show the waveform of the alarm with the sound reference beside it, and
-/// where it is heard, in both languages and forms.
+/// R-AGENT-8, R-AGENT-11: report and work order show the waveform of the alarm with the sound
+/// reference beside it, and where it is heard, in both languages and forms.
 #[test]
 fn documents_show_the_waveform_of_the_alarm_and_its_page() {
     let mut case = case::case();
@@ -399,7 +399,8 @@ fn documents_show_the_waveform_of_the_alarm_and_its_page() {
     assert_eq!(report.waveform, case.waveform);
 }
 
-/// R-AGENT-8: a document that is written before its waveform has come says that it follows, and where.
+/// R-AGENT-8: a document that is written before its waveform has come says that it follows, and
+/// where.
 #[test]
 fn a_document_before_its_waveform_says_that_it_follows() {
     let mut case = case::case();

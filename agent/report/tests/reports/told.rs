@@ -2,8 +2,8 @@
 
 use pdm_report::words::{no_answer, word_of_value};
 
-/// R-AGENT-8: why a look-up has no answer, and the direction of a trend, have no English word in Korean; what
-/// another program wrote stays whole beside a Korean word.
+/// R-AGENT-8: why a look-up has no answer, and the direction of a trend, have no English word in
+/// Korean; what another program wrote stays whole beside a Korean word.
 #[test]
 fn reasons_and_directions_are_told_in_korean() {
     for reason in [

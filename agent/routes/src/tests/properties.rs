@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Shift, Step, Telling};
+use crate::{RouteStep, Shift, Telling};
 
 const ZONES: [&str; 5] =
     ["Asia/Seoul", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Africa/Casablanca"];
@@ -54,7 +54,7 @@ fn rota() -> impl Strategy<Value = Rota> {
 fn route() -> impl Strategy<Value = Route> {
     let step = (0..120_u32, prop::bool::ANY, names()).prop_map(|(after, is_duty, mut to)| {
         to.extend(is_duty.then(|| "duty".to_owned()));
-        Step { after_minutes: after, to }
+        RouteStep { after_minutes: after, to }
     });
     let steps = prop::collection::vec(step, 1..4).prop_map(|mut steps| {
         steps.sort_by_key(|step| step.after_minutes);
@@ -75,10 +75,10 @@ fn route() -> impl Strategy<Value = Route> {
     )
 }
 
-fn tables() -> impl Strategy<Value = Table> {
+fn tables() -> impl Strategy<Value = RouteTable> {
     let quiet = prop::collection::vec(hours(), 0..2);
     let tables = (zone(), prop::option::of(route()), rota(), quiet);
-    let tables = tables.prop_map(|(zone, route, rota, quiet)| Table {
+    let tables = tables.prop_map(|(zone, route, rota, quiet)| RouteTable {
         zone,
         routes: route.into_iter().collect(),
         rotas: vec![rota],
@@ -87,7 +87,7 @@ fn tables() -> impl Strategy<Value = Table> {
         names: NAMES.map(str::to_owned).into(),
     });
     tables.prop_filter("quiet hours end", |table| {
-        let quiet = Table { routes: Vec::new(), rotas: Vec::new(), ..table.clone() };
+        let quiet = RouteTable { routes: Vec::new(), rotas: Vec::new(), ..table.clone() };
         quiet.check().is_ok()
     })
 }
@@ -106,7 +106,7 @@ fn is_somebody(audience: Option<&Audience>) -> bool {
 
 /// Everything that is told when the caller looks at these minutes after the start.
 fn course(
-    table: &Table,
+    table: &RouteTable,
     level: RiskLevel,
     start: Timestamp,
     looks: &[u32],
@@ -130,8 +130,8 @@ fn course(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// An alarm is told to somebody at once, or it is a Watch within quiet hours and is told to somebody
-    /// when they end.
+    /// An alarm is told to somebody at once, or it is a Watch within quiet hours and is told to
+    /// somebody when they end.
     #[test]
     fn no_alarm_is_told_to_nobody(table in tables(), level in level(), now in instant()) {
         let key = key();
@@ -152,17 +152,19 @@ proptest! {
         }
     }
 
-    /// Whoever looks every minute tells the same people as one who looks now and then and last at the
-    /// end, and in no more messages than the route has steps.
+    /// Whoever looks every minute tells the same people as one who looks now and then and last at
+    /// the end, and in no more messages than the route has steps.
     #[test]
     fn what_is_told_does_not_hang_on_how_often_one_looks(
         table in tables(), level in level(), now in instant(),
         mut rarely in prop::collection::vec(1..3000_u32, 0..6),
     ) {
-        // people change with the hour at which a step is looked at: everybody of the table is always on
+        // people change with the hour at which a step is looked at: everybody of the table is
+        // always on
         let mut table = table;
         table.rotas[0].shift = vec![Shift {
-            hours: Hours { days: Vec::new(), from: chrono::NaiveTime::MIN, to: chrono::NaiveTime::MIN },
+            hours: Hours { days: Vec::new(), from: chrono::NaiveTime::MIN,
+                to: chrono::NaiveTime::MIN },
             week: None,
             who: vec!["kim".to_owned()],
         }];
@@ -181,8 +183,8 @@ proptest! {
         prop_assert!(told_often.len() <= steps && told_rarely.len() <= told_often.len());
     }
 
-    /// Shifts that hold at every time of a clock leave no gap when the clock changes, and hours that are
-    /// split at any time hold at one of the parts.
+    /// Shifts that hold at every time of a clock leave no gap when the clock changes, and hours
+    /// that are split at any time hold at one of the parts.
     #[test]
     fn no_change_of_a_clock_opens_a_gap(zone in zone(), now in instant(), hour in 0..24_u32) {
         let time = chrono::NaiveTime::from_hms_opt(hour, 30, 0).expect("a time");
@@ -207,7 +209,8 @@ proptest! {
         prop_assert!(rota.gaps(zone, now, 2).is_empty());
     }
 
-    /// A local time becomes an instant at which the clock shows it, or the first that it shows after it.
+    /// A local time becomes an instant at which the clock shows it, or the first that it shows
+    /// after it.
     #[test]
     fn an_instant_of_a_local_time_shows_it(zone in zone(), at in instant()) {
         let local = zone.local(at);

@@ -1,4 +1,5 @@
-//! The parent against children that do not keep to the agreement: scripts of a shell in their place.
+//! The parent against children that do not keep to the agreement: scripts of a shell in their
+//! place.
 
 use super::*;
 

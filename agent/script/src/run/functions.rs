@@ -337,7 +337,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The values in their order, by `key` and `reverse` of the arguments; equal ones keep their places.
+    /// The values in their order, by `key` and `reverse` of the arguments; equal ones keep their
+    /// places.
     pub(super) fn sorted(
         &mut self,
         all: Vec<Value>,

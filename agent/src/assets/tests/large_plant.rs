@@ -96,7 +96,8 @@ fn calls(n: usize, machines: usize) -> Vec<(&'static str, Json)> {
     let two = format!("{id},{other}");
     let bearing = format!("s1/{id}/DE");
     let cypher = format!(
-        "MATCH (e:Equipment {{id: '{id}'}})<-[:INSTALLED_IN]-(b)-[:SAME_MODEL]-(c)-[:INSTALLED_IN]->(f:Equipment)
+        "MATCH (e:Equipment {{id: \
+         '{id}'}})<-[:INSTALLED_IN]-(b)-[:SAME_MODEL]-(c)-[:INSTALLED_IN]->(f:Equipment)
          WITH f, count(*) AS shared RETURN {{id: f.id, shared: shared}} ORDER BY f.id LIMIT 20"
     );
     vec![
@@ -171,8 +172,8 @@ async fn measured(store: Store, what: &str, size: Size) -> f64 {
     worst
 }
 
-/// R-GRAPH-1: the aim is a 95th percentile of at most 50 ms at 100,000 nodes and a million relationships
-/// on both stores. `tests/run plant` prints it.
+/// R-GRAPH-1: the aim is a 95th percentile of at most 50 ms at 100,000 nodes and a million
+/// relationships on both stores. `tests/run plant` prints it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "writes a million rows into each store, some minutes"]
 async fn the_tools_answer_over_a_large_plant() {

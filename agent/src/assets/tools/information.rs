@@ -10,12 +10,13 @@ use serde_json::{Value as Json, json};
 
 use super::{AssetTools, away, bearing_key, bearings_of, shown};
 
-/// Parts that full information lists, and those of a comparison, as the ETF document lists holdings.
+/// Parts that full information lists, and those of a comparison, as the ETF document lists
+/// holdings.
 pub(super) const PARTS: usize = 10;
 const PARTS_OF_COMPARISON: usize = 5;
 
-/// Relationships that full information tells of, in the directions in which it tells of them: each is one
-/// statement, `HAS_PART` two.
+/// Relationships that full information tells of, in the directions in which it tells of them: each
+/// is one statement, `HAS_PART` two.
 const TOLD: [(&str, Direction); 6] = [
     ("HAS_PART", Direction::Either),
     ("INSTALLED_IN", Direction::In),
@@ -27,7 +28,8 @@ const TOLD: [(&str, Direction); 6] = [
 
 type Beside = [(Arc<Relationship>, Arc<Node>)];
 
-/// The far ends of relationships of one type, those that leave the machine or those that come to it.
+/// The far ends of relationships of one type, those that leave the machine or those that come to
+/// it.
 fn far<'b>(
     machine: &Node,
     beside: &'b Beside,

@@ -1,4 +1,5 @@
-//! Machines that are alike: by their bearings, their load and speed, their tags, and how they behave.
+//! Machines that are alike: by their bearings, their load and speed, their tags, and how they
+//! behave.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,8 +12,8 @@ use serde_json::{Value as Json, json};
 
 use super::{AssetTools, away};
 
-/// Most machines that are listed, and most that are looked at. No data chose the second: it bounds the
-/// statements of one call, and those that share most come first.
+/// Most machines that are listed, and most that are looked at. No data chose the second: it bounds
+/// the statements of one call, and those that share most come first.
 const LISTED: usize = 10;
 const CANDIDATES: usize = 60;
 /// Most relationships that one look follows.

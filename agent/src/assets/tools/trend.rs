@@ -1,5 +1,5 @@
-//! Trends of a bearing and of a machine: a summary, and one row a day. A day's row holds the last window
-//! of the day as the edge measured it; nothing is computed from signals here.
+//! Trends of a bearing and of a machine: a summary, and one row a day. A day's row holds the last
+//! window of the day as the edge measured it; nothing is computed from signals here.
 
 use std::collections::BTreeMap;
 
@@ -101,8 +101,9 @@ struct MachineDay {
 }
 
 impl AssetTools {
-    /// The first moments of the last days of the plant's clock, oldest first. A day is 24 hours long from there
-    /// on: on the two days a year on which a clock is set, one hour counts twice or not.
+    /// The first moments of the last days of the plant's clock, oldest first. A day is 24 hours
+    /// long from there on: on the two days a year on which a clock is set, one hour counts twice or
+    /// not.
     fn begins_of(&self, days: i64) -> Vec<i64> {
         let today = self.zone.local(self.clock.now()).date();
         let begin = |back: i64| {

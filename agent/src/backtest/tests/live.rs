@@ -1,5 +1,5 @@
-//! Live and back-test, episode by episode: the agent's own judging task, store and watch on the same events
-//! and on a clock that shows their time.
+//! Live and back-test, episode by episode: the agent's own judging task, store and watch on the
+//! same events and on a clock that shows their time.
 
 use std::path::Path;
 use std::sync::Arc;

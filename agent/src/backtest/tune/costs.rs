@@ -51,8 +51,8 @@ impl SideCost {
 }
 
 impl MachineCosts {
-    /// The costs of a machine under `sides` configurations; `None` if the truth of none of its bearings
-    /// is known.
+    /// The costs of a machine under `sides` configurations; `None` if the truth of none of its
+    /// bearings is known.
     pub(crate) fn of(
         played: &MachinePlayed,
         sides: usize,

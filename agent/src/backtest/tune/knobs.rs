@@ -19,8 +19,8 @@ struct Knob {
     set: fn(&mut Side, f64),
 }
 
-/// The thresholds, the main ones first. The values lie around the shipped ones, from half to twice or what
-/// people would try; chosen, as no published range was found.
+/// The thresholds, the main ones first. The values lie around the shipped ones, from half to twice
+/// or what people would try; chosen, as no published range was found.
 const KNOBS: [Knob; 8] = [
     Knob {
         key: "screening.confirm_after",
@@ -102,8 +102,8 @@ pub(crate) struct Candidate {
     pub(crate) side: Side,
 }
 
-/// The configurations that are tried: `base` first, each threshold by itself, and the main ones together.
-/// What the rules refuse is left out.
+/// The configurations that are tried: `base` first, each threshold by itself, and the main ones
+/// together. What the rules refuse is left out.
 pub(crate) fn candidates(base: &Side) -> Vec<Candidate> {
     let mut found = vec![Candidate { changes: Vec::new(), side: base.clone() }];
     let mut add = |side: Side| {

@@ -1,6 +1,7 @@
-//! The report of a tuning: one self-contained HTML file a language, with the curve of what could be had.
+//! The report of a tuning: one self-contained HTML file a language, with the curve of what could be
+//! had.
 
-use pdm_report::document::{Block, Document, Pair, Table};
+use pdm_report::document::{Block, Document, DocumentTable, Pair};
 use pdm_report::drawing::{Anchor, Colour, Drawing, Label, Shape};
 use pdm_report::html::{self, HtmlError};
 use pdm_shared::risk::RiskLevel;
@@ -37,7 +38,8 @@ pub(crate) fn page(
             title: say(Text::new("거짓 에피소드와 리드 타임", "False episodes against lead time")),
             caption: say(Text::new(
                 "점 하나가 설정 하나이다. 왼쪽 위가 좋다. 선은 더 나은 것이 없는 설정들을 잇는다.",
-                "Each mark is a configuration; up and to the left is better. The line joins those that \
+                "Each mark is a configuration; up and to the left is better. The line joins those \
+                 that \
                  none of the others betters.",
             )),
             drawing: drawing(tuning, language),
@@ -135,9 +137,12 @@ fn method(tuning: &Tuning, language: Language) -> String {
             price.miss_cost, price.lead_h, price.horizon_days
         ),
         format!(
-            "The cost is the number of episodes told without a failure, and for each failure {:.0} times \
-             the missing share of the wanted lead time of {:.0} h, which counts from the first alarm. A \
-             failure within {:.0} days after an episode is what the episode told of. On each machine the \
+            "The cost is the number of episodes told without a failure, and for each failure {:.0} \
+             times \
+             the missing share of the wanted lead time of {:.0} h, which counts from the first \
+             alarm. A \
+             failure within {:.0} days after an episode is what the episode told of. On each \
+             machine the \
              configuration is counted that the other machines would have chosen.",
             price.miss_cost, price.lead_h, price.horizon_days
         ),
@@ -146,10 +151,14 @@ fn method(tuning: &Tuning, language: Language) -> String {
     .to_owned()
 }
 
-fn table(language: Language, columns: &[(&str, &str, f32)], rows: Vec<Vec<String>>) -> Table {
+fn table(
+    language: Language,
+    columns: &[(&str, &str, f32)],
+    rows: Vec<Vec<String>>,
+) -> DocumentTable {
     let name =
         |(ko, en, _): &(&str, &str, f32)| Text::new(*ko, *en).in_language(language).to_owned();
-    Table {
+    DocumentTable {
         head: columns.iter().map(name).collect(),
         shares: columns.iter().map(|(_, _, share)| *share).collect(),
         rows,
@@ -157,7 +166,7 @@ fn table(language: Language, columns: &[(&str, &str, f32)], rows: Vec<Vec<String
 }
 
 /// The configuration, the proposal, and those that none of the others betters.
-fn curve(tuning: &Tuning, language: Language) -> Table {
+fn curve(tuning: &Tuning, language: Language) -> DocumentTable {
     let is_shown = |(place, point): &(usize, &CurvePoint)| {
         *place == 0 || *place == tuning.proposed || point.is_best_of_its_kind
     };
@@ -189,7 +198,7 @@ fn curve(tuning: &Tuning, language: Language) -> Table {
     table(language, &columns, rows.collect())
 }
 
-fn left_out(tuning: &Tuning, language: Language) -> Table {
+fn left_out(tuning: &Tuning, language: Language) -> DocumentTable {
     let mut rows: Vec<_> = tuning.left_out.iter().collect();
     let gain = |row: &super::result::LeftOutRow| row.cost - row.cost_chosen;
     rows.sort_by(|one, other| gain(one).total_cmp(&gain(other)));

@@ -152,8 +152,8 @@ fn sums<'a>(candidates: usize, machines: impl Iterator<Item = &'a MachineCosts>)
     total
 }
 
-/// The place of the cheapest configuration. Of equal ones the one with fewer messages, then the one with
-/// fewer changes, then the earlier one.
+/// The place of the cheapest configuration. Of equal ones the one with fewer messages, then the one
+/// with fewer changes, then the earlier one.
 fn cheapest(candidates: &[Candidate], total: &[SideCost], price: &Price) -> usize {
     let order = |place: usize| {
         let cost = total.get(place).map_or(f64::INFINITY, |one| one.cost(price));

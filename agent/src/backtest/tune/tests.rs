@@ -1,5 +1,5 @@
-//! Claims about the tuning: a machine has no part in what is tried on it, and nothing is proposed that did
-//! not cost less on machines that were left out.
+//! Claims about the tuning: a machine has no part in what is tried on it, and nothing is proposed
+//! that did not cost less on machines that were left out.
 
 use pdm_shared::risk::RiskLevel;
 use proptest::prelude::*;
@@ -11,7 +11,8 @@ use crate::backtest::{Side, Terms};
 
 const PRICE: Price = Price { miss_cost: 20.0, lead_h: 168.0, horizon_days: 90.0 };
 
-/// A plant of machines with a bearing that fails and one that is a little up for two days without reason.
+/// A plant of machines with a bearing that fails and one that is a little up for two days without
+/// reason.
 fn tuned(machines: usize, failing: usize, price: Price) -> Tuning {
     let tried = candidates(&Side::shipped(None));
     let sides = tried.iter().map(|one| one.side.clone()).collect();

@@ -7,7 +7,7 @@ use pdm_service::exit::Failure;
 use pdm_shared::event::Event;
 
 use super::progress::Progress;
-use super::workers::{BATCH, Choice, Crew, Desk, Reading, Work};
+use super::workers::{BATCH, Choice, Crew, Desk, EventReading, Work};
 use super::{InputArgs, Played};
 use crate::cli::event_lines::{self, Demands, Dispatched, EventLines, Turns};
 
@@ -25,7 +25,7 @@ pub(super) fn play(
     let demands = Demands { turns, end_record: args.whole, can_sort: true };
     let mut lines = EventLines::open(path, demands)?;
     let name = lines.name().to_owned();
-    let reading = Reading { name: &name, demands };
+    let reading = EventReading { name: &name, demands };
     let mut progress = Progress::new(std::fs::metadata(path).ok().map(|file| file.len()));
     let mut repeated = 0;
     let mut played = crew.play(reading, |desk| {
@@ -112,7 +112,8 @@ impl Dispatch<'_, '_> {
             let Dispatched { site, equipment, .. } = &line;
             if self.turns == Turns::OneRun && self.ended.contains(&format!("{site}/{equipment}")) {
                 return Err(lines.wrong(&format!(
-                    "the events of machine {site}/{equipment} go on behind those of another machine: \
+                    "the events of machine {site}/{equipment} go on behind those of another \
+                     machine: \
                      --interleaved takes bearings in turn, --sort puts the events in order"
                 )));
             }

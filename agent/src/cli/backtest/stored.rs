@@ -1,7 +1,7 @@
 //! Events out of an agent's store, a machine at a time, in the order in which they came.
 //!
-//! The store's order is the one in which the service judged, so late windows are late here too. A running
-//! agent is not disturbed: everything is read.
+//! The store's order is the one in which the service judged, so late windows are late here too. A
+//! running agent is not disturbed: everything is read.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -12,7 +12,7 @@ use pdm_store::{Store, StoreError};
 
 use super::Played;
 use super::progress::Progress;
-use super::workers::{Choice, Crew, Desk, Reading, Work};
+use super::workers::{Choice, Crew, Desk, EventReading, Work};
 use crate::backtest::{MachineKey, Reported};
 use crate::cli::event_lines::{Demands, Turns};
 use crate::cli::failure;
@@ -38,7 +38,8 @@ impl Input {
     /// Reads `--from`.
     ///
     /// # Errors
-    /// A [`Failure`]: 66 if there is no such file, 64 if `store` is asked for without a configuration.
+    /// A [`Failure`]: 66 if there is no such file, 64 if `store` is asked for without a
+    /// configuration.
     pub(super) fn of(from: &str, settings: Option<&AgentSettings>) -> Result<Self, Failure> {
         let usage = |told: String| Failure::new(Exit::Usage, anyhow::anyhow!(told));
         if from == "store" {
@@ -96,7 +97,7 @@ pub(super) fn play(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failure::runtime)?;
     let demands = Demands { turns: Turns::Interleaved, end_record: false, can_sort: false };
-    crew.play(Reading { name: "the store", demands }, |desk| {
+    crew.play(EventReading { name: "the store", demands }, |desk| {
         runtime.block_on(async {
             let store = connect_store(settings).await.map_err(failure::store)?;
             let read = hand_out(&store, desk, choice).await;

@@ -1,9 +1,9 @@
 //! Threads that play machines side by side.
 //!
-//! The reader hands each machine to one thread; the threads read and check the lines and play them; one more
-//! thread takes the machines that are done and writes the part. Every queue is bounded and blocks its
-//! sender. After an error what was handed out is still looked at, so that the error that is told is always
-//! the first one of the input.
+//! The reader hands each machine to one thread; the threads read and check the lines and play them;
+//! one more thread takes the machines that are done and writes the part. Every queue is bounded and
+//! blocks its sender. After an error what was handed out is still looked at, so that the error that
+//! is told is always the first one of the input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -12,10 +12,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use pdm_service::exit::{Exit, Failure};
 use pdm_shared::event::Event;
+use pdm_shared::slice::MachineSlice;
 
 use super::Played;
 use crate::backtest::parts::Part;
-use crate::backtest::{MachineKey, MachinePlay, MachinePlayed, Reported, Slice, Terms};
+use crate::backtest::{MachineKey, MachinePlay, MachinePlayed, Reported, Terms};
 use crate::cli::event_lines::{Demands, MachineLines, Turns};
 
 /// Lines of one batch.
@@ -27,7 +28,7 @@ const MOST_REMARKS: usize = 100;
 
 /// The machines that a reader plays.
 pub(super) struct Choice {
-    pub(super) slice: Slice,
+    pub(super) slice: MachineSlice,
     /// Machines that stand in the part.
     pub(super) done: BTreeSet<MachineKey>,
 }
@@ -69,7 +70,7 @@ enum Done {
 
 /// How machines are read.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'a> {
+pub(super) struct EventReading<'a> {
     /// The input's name.
     pub(super) name: &'a str,
     /// The required order of the lines.
@@ -111,7 +112,7 @@ impl Crew<'_> {
     /// The first failure of the input, that of `read`, or one of writing.
     pub(super) fn play(
         self,
-        reading: Reading<'_>,
+        reading: EventReading<'_>,
         read: impl FnOnce(&mut Desk<'_>) -> Result<(), Failure>,
     ) -> anyhow::Result<Played> {
         let Self { terms, jobs, part } = self;
@@ -148,7 +149,7 @@ impl Crew<'_> {
 /// A thread with the machines that it plays.
 struct Thread<'a> {
     terms: &'a Terms,
-    reading: Reading<'a>,
+    reading: EventReading<'a>,
     done: SyncSender<Done>,
     events: &'a AtomicU64,
     /// The reading failed: what a thread still holds has not been read to its end.

@@ -1,5 +1,5 @@
-//! A database file that is not there yet: whether the service could make it. The check makes none, because a
-//! file of whoever checks, such as root, would be in the way of the service's user.
+//! A database file that is not there yet: whether the service could make it. The check makes none,
+//! because a file of whoever checks, such as root, would be in the way of the service's user.
 
 use std::path::{Path, PathBuf};
 

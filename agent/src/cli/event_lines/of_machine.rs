@@ -1,5 +1,5 @@
-//! Lines that are dispatched by machine and read elsewhere: the dispatcher looks at their names alone, so that
-//! threads side by side read the rest.
+//! Lines that are dispatched by machine and read elsewhere: the dispatcher looks at their names
+//! alone, so that threads side by side read the rest.
 
 use std::borrow::Cow;
 use std::fmt;

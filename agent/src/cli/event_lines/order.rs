@@ -1,8 +1,8 @@
 //! Checks whether the events of each bearing come in their order, each once.
 //!
-//! The gateway's count decides, not the clock: a sequence number that rises while the time steps back is
-//! a clock that was set, a number that steps back is disorder. Times are compared at one measuring point, since
-//! the windows of two points of a bearing may begin in either order.
+//! The gateway's count decides, not the clock: a sequence number that rises while the time steps
+//! back is a clock that was set, a number that steps back is disorder. Times are compared at one
+//! measuring point, since the windows of two points of a bearing may begin in either order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,8 +119,9 @@ impl Order {
             && let Some(last) = self.bearings.get(&key)
         {
             return Err(format!(
-                "{} of {key} comes after events of other bearings (its last one is on line {}), and \
-                 each bearing must come in one run; --interleaved takes bearings in turn{sort}",
+                "{} of {key} comes after events of other bearings (its last one is on line {}), \
+                 and each bearing must come in one run; --interleaved takes bearings in \
+                 turn{sort}",
                 name(event),
                 last.line
             ));
@@ -187,8 +188,9 @@ fn follows(last: &Last, event: &Event, sort: &str) -> Result<Run, String> {
     if event.sequence > last.sequence {
         let Some(before) = before.filter(|_| is_earlier) else { return Ok(Run::GoesOn) };
         return Ok(Run::ClockSetBack(format!(
-            "{} of {} was measured {:.3} s before the last one of its measuring point, which has a lower \
-             number: the gateway's clock was set back; the events stay in the order of their numbers",
+            "{} of {} was measured {:.3} s before the last one of its measuring point, which has a \
+             lower number: the gateway's clock was set back; the events stay in the order of their \
+             numbers",
             name(event),
             event.key(),
             before.seconds_since(event.measured_at)

@@ -1,7 +1,7 @@
 //! `--sort`: reads all events and puts each bearing's in order, within a bound of memory.
 //!
-//! Invariant: an event is left out only where another one has the same identity, and how many were left
-//! out is said.
+//! Invariant: an event is left out only where another one has the same identity, and how many were
+//! left out is said.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +36,8 @@ pub(in crate::cli) fn sorted(lines: &mut EventLines, most_bytes: u64) -> Result<
         bytes += text.len() as u64;
         if bytes > most_bytes {
             let told = format!(
-                "more than {} MiB of events: sort them before, by site, machine, bearing and sequence, or \
-                 raise --sort-memory",
+                "more than {} MiB of events: sort them before, by site, machine, bearing and \
+                 sequence, or raise --sort-memory",
                 most_bytes >> 20
             );
             return Err(Failure::new(Exit::BadInput, anyhow::anyhow!(told)));
@@ -70,7 +70,8 @@ fn check_end(
     match end {
         Some(end) if (end.events, end.bearings) != (events, bearings) => {
             Err(lines.wrong(&format!(
-                "the slice's last record counts {} events of {} bearings, read were {events} of {bearings}",
+                "the slice's last record counts {} events of {} bearings, read were {events} of \
+                 {bearings}",
                 end.events, end.bearings
             )))
         }

@@ -1,4 +1,5 @@
-//! Claims about the order of events: what is read, what is refused with line and event, what a sort mends.
+//! Claims about the order of events: what is read, what is refused with line and event, what a sort
+//! mends.
 
 use std::io::Cursor;
 
@@ -175,7 +176,8 @@ proptest! {
 
     /// Lines out of order are refused, and a sort restores the order.
     #[test]
-    fn a_sort_mends_each_disorder(shuffled in Just((0_usize..24).collect::<Vec<_>>()).prop_shuffle(),
+    fn a_sort_mends_each_disorder(
+        shuffled in Just((0_usize..24).collect::<Vec<_>>()).prop_shuffle(),
                                   twice in 0_usize..24) {
         let mut events = run("DE", 1..=12);
         events.extend(run("NDE", 13..=24));

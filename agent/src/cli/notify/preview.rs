@@ -1,4 +1,5 @@
-//! `pdm-agent notify preview`: what staff would be told of recorded or stored events, and by which way.
+//! `pdm-agent notify preview`: what staff would be told of recorded or stored events, and by which
+//! way.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,7 +20,8 @@ use crate::preview::{Preview, Way};
 use crate::service::connect_store;
 use crate::settings::{AgentSettings, NotifySettings};
 
-/// A wait of this length is told, s (chosen): notifications of one machine usually wait a few seconds.
+/// A wait of this length is told, s (chosen): notifications of one machine usually wait a few
+/// seconds.
 const A_WHILE_S: f64 = 60.0;
 
 /// Most stored events of one preview: about half a gigabyte of memory.

@@ -1,13 +1,17 @@
-//! Thirty changes of each kind leave every other byte of the shipped file and of one of our own making.
+//! Thirty changes of each kind leave every other byte of the shipped file and of one of our own
+//! making.
 
 use super::*;
 
 const SHIPPED: &str = include_str!("../../../../config/agent.toml");
-/// Comments in odd places, both line ends, quotes, blanks, keys without a blank line between tables.
+/// Comments in odd places, both line ends, quotes, blanks, keys without a blank line between
+/// tables.
 const OWN: &str = "# head\r\nshutdown_grace_s = 3.0   # s\r\n[store]\r\nsqlite='a.db'\r\n\r\n\
-    [notify]  # who\r\nzone   =   \"Asia/Seoul\"# no blank\r\nrepeat_after_h = 8\r\n# in between\r\n\
+    [notify]  # who\r\nzone   =   \"Asia/Seoul\"# no blank\r\nrepeat_after_h = 8\r\n# in \
+    between\r\n\
     from = \"Watch\"\r\n[[notify.recipient]]\r\nname = \"김\"\r\nemail = \"k@x\"\r\n\
-    [[notify.rota]]\r\nname = 'r'\r\n[[notify.rota.shift]] # day\r\nfrom = \"07:00\"\r\nto = \"19:00\"\r\n\
+    [[notify.rota]]\r\nname = 'r'\r\n[[notify.rota.shift]] # day\r\nfrom = \"07:00\"\r\nto = \
+    \"19:00\"\r\n\
     who = [ \"김\", # he\r\n  \"park\" ]\r\n\r\n# the second\r\n[[notify.rota]]\r\nname = 's'\r\n\
     [[notify.rota.shift]]\r\nfrom = \"a\"\r\n\r\n[silence]\r\nrisk = \"Warning\"\r\n# the end";
 
@@ -59,8 +63,8 @@ fn thirty_values_are_exchanged_and_put_back_byte_for_byte() {
     }
 }
 
-/// R-UI-1: a key that the file lacks is put in and taken out again, in tables with and without values, in one that
-/// is not there, in lists, in the shipped file too.
+/// R-UI-1: a key that the file lacks is put in and taken out again, in tables with and without
+/// values, in one that is not there, in lists, in the shipped file too.
 #[test]
 fn thirty_keys_are_put_in_and_taken_out_byte_for_byte() {
     let own = ["notify", "silence", "notify.rota.0", "notify.rota.1", "notify.rota.0.shift.0", ""];

@@ -38,7 +38,8 @@ nodes:
   - { type: Equipment, id: yeosu-2/P-101, name: 냉각수펌프 1호 }
   - { type: Bearing, id: yeosu-2/P-101/DE, model: '6309' }
 relationships:
-  - { type: INSTALLED_IN, from: Bearing/yeosu-2/P-101/DE, to: Equipment/yeosu-2/P-101, position: DE }
+  - { type: INSTALLED_IN, from: Bearing/yeosu-2/P-101/DE, to: Equipment/yeosu-2/P-101, position: \
+    DE }
 ";
 
 async fn two_plants() -> (tempfile::TempDir, Store) {

@@ -156,8 +156,8 @@ async fn the_queue_ends_when_the_receiver_has_ended_and_nothing_waits() {
 }
 
 proptest! {
-    /// Whatever comes in whatever order: nothing is lost or made, each sender's order is kept, and a
-    /// sender that has less waiting than its share is never put off.
+    /// Whatever comes in whatever order: nothing is lost or made, each sender's order is kept, and
+    /// a sender that has less waiting than its share is never put off.
     #[test]
     fn every_message_leaves_once_and_in_its_senders_order(
         steps in prop::collection::vec((0_usize..5, 0_usize..4, 1_usize..300), 1..300),

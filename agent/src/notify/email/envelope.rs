@@ -1,8 +1,9 @@
 //! An envelope for each address: what one address refuses does not touch the others.
 //!
-//! A mail leaves once for all addresses; where the server refuses one of them, once for each. While some are to get it still, this remembers which have answered,
-//! so that a second try goes to the rest alone; after a restart all get it again, which is twice and not
-//! never. An address that refuses for good is asked once for each mail.
+//! A mail leaves once for all addresses; where the server refuses one of them, once for each. While
+//! some are to get it still, this remembers which have answered, so that a second try goes to the
+//! rest alone; after a restart all get it again, which is twice and not never. An address that
+//! refuses for good is asked once for each mail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
@@ -19,18 +20,20 @@ use uuid::Uuid;
 use super::Email;
 use crate::notify::lanes::SendError;
 
-/// Most mails that are remembered; more of them are a mail server that is down, where nobody has one.
+/// Most mails that are remembered; more of them are a mail server that is down, where nobody has
+/// one.
 const MOST: usize = 500;
 
 /// How long one try may take for all addresses: a claim of the outbox lasts five minutes.
 const LONGEST: Duration = Duration::from_secs(280);
 
-/// How long a server may take for one mail. Chosen: servers that look for spam answer the end of a mail within
-/// two minutes; RFC 5321 (4.5.3.2.6) allows ten, which no alarm can wait.
+/// How long a server may take for one mail. Chosen: servers that look for spam answer the end of a
+/// mail within two minutes; RFC 5321 (4.5.3.2.6) allows ten, which no alarm can wait.
 pub(super) const LONGEST_MAIL: Duration = Duration::from_mins(3);
 
 /// What is wrong with an address beyond ASCII.
-const NEEDS_UTF8: &str = "the address has letters beyond ASCII, which a mail server takes with SMTPUTF8 alone (RFC 6531)";
+const NEEDS_UTF8: &str = "the address has letters beyond ASCII, which a mail server takes with \
+    SMTPUTF8 alone (RFC 6531)";
 
 /// Which addresses have answered for a mail.
 pub(super) type Settled = BTreeMap<Uuid, Answered>;
@@ -60,8 +63,9 @@ enum Said {
 }
 
 impl Email {
-    /// Sends a mail to each address that has not answered for it; `bare` is the mail without its files, for a server
-    /// that takes it with them from nobody (its size, its rules against attachments).
+    /// Sends a mail to each address that has not answered for it; `bare` is the mail without its
+    /// files, for a server that takes it with them from nobody (its size, its rules against
+    /// attachments).
     pub(super) async fn each(
         &self,
         key: Uuid,
@@ -139,7 +143,8 @@ impl Email {
         }
     }
 
-    /// One mail to one address: without its files where it is refused with them, since the alarm is in its text.
+    /// One mail to one address: without its files where it is refused with them, since the alarm is
+    /// in its text.
     async fn one(
         &self,
         to: &Address,
@@ -162,8 +167,8 @@ impl Email {
         }
     }
 
-    /// One mail in one connection. The client's own limit is that of the connection alone: a server that goes quiet
-    /// later would hold the lane up for ever.
+    /// One mail in one connection. The client's own limit is that of the connection alone: a server
+    /// that goes quiet later would hold the lane up for ever.
     async fn deliver(&self, to: Vec<Address>, mail: &[u8], until: Instant) -> Said {
         let envelope = match Envelope::new(Some(self.from.email.clone()), to) {
             Ok(envelope) => envelope,
@@ -239,7 +244,8 @@ mod tests {
     use super::*;
     use crate::settings::{EmailSecurity, EmailSettings, Languages};
 
-    /// A mail server that goes quiet when it is asked this, and answers everything before; its port.
+    /// A mail server that goes quiet when it is asked this, and answers everything before; its
+    /// port.
     async fn quiet_at(step: &'static str) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let port = listener.local_addr().expect("bound").port();
@@ -288,8 +294,9 @@ mod tests {
         email
     }
 
-    /// R-AGENT-10: a server that said nothing more in the middle of a mail held the lane for ever, with health ok. Each
-    /// step of a mail is one where it may, and the whole wait is that of one mail.
+    /// R-AGENT-10: a server that said nothing more in the middle of a mail held the lane for ever,
+    /// with health ok. Each step of a mail is one where it may, and the whole wait is that of one
+    /// mail.
     #[tokio::test]
     async fn a_mail_server_that_goes_quiet_at_any_step_ends_the_try_within_the_time_of_one_mail() {
         for step in ["greeting", "EHLO", "MAIL", "RCPT", "DATA", "."] {
@@ -302,7 +309,8 @@ mod tests {
         }
     }
 
-    /// A mail server that takes every address, without SMTPUTF8 and 8BITMIME; its port, and whom it was asked to send to.
+    /// A mail server that takes every address, without SMTPUTF8 and 8BITMIME; its port, and whom it
+    /// was asked to send to.
     async fn plain_server() -> (u16, Arc<Mutex<Vec<String>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let port = listener.local_addr().expect("bound").port();

@@ -1,32 +1,18 @@
 //! The watch over many gateways, on a real store and a clock of its own.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
-use pdm_service::clock::{Clock, JumpWatch};
-use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason, STATUS_SCHEMA};
+use pdm_service::clock::JumpWatch;
+use pdm_shared::delivery::{GatewayStatus, Notification, NotificationReason};
 use pdm_shared::topic::Prefix;
 use pdm_store::{Incoming, Store};
 
 use super::*;
 use crate::notify::policy::Policy;
+use crate::notify::test_clock::{BEGIN_MS, SetClock, since_begin as at};
 use crate::progress::Reporter;
 use crate::settings::{BearingOwners, NotifySettings, SilenceSettings};
-
-const BEGIN_MS: i64 = 1_795_238_000_000;
-
-#[derive(Debug)]
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
-    }
-}
-
-fn at(seconds: f64) -> Timestamp {
-    Timestamp::from_unix_ms(BEGIN_MS).expect("in range").plus_seconds(seconds)
-}
 
 /// A watch over an empty store.
 struct Bench {
@@ -41,7 +27,7 @@ impl Bench {
         let folder = tempfile::tempdir().expect("folder");
         let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
-        let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
+        let clock = Arc::new(SetClock::default());
         let silence = SilenceSettings {
             offline_after_s: 60.0,
             silent_after_s: 0.0,
@@ -61,24 +47,8 @@ impl Bench {
     }
 
     async fn status(&self, n: usize, status: Presence, seconds: f64) {
-        let status = GatewayStatus {
-            schema: STATUS_SCHEMA.to_owned(),
-            gateway_id: format!("gw-{n:02}").parse().expect("name"),
-            status,
-            at: at(seconds),
-            version: None,
-            bearings: Vec::new(),
-            last_sequence: None,
-            epoch: None,
-            first_sequence: None,
-            spooled: None,
-            dropped: None,
-            trouble: None,
-            too_large: None,
-            gone: Vec::new(),
-            thrown_out: false,
-            capture_answers: Vec::new(),
-        };
+        let status =
+            GatewayStatus::bare(format!("gw-{n:02}").parse().expect("name"), status, at(seconds));
         let site = if n.is_multiple_of(2) { "ulsan-1" } else { "ulsan-2" }.parse().expect("name");
         let batch = [Incoming::Status { site, status }];
         self.watchdog.store.intake().store(&batch, at(seconds), "dead").await.expect("stored");
@@ -100,8 +70,8 @@ impl Bench {
     }
 }
 
-/// R-AGENT-10: fifty gateways on two sites, whose last wills come within 45 s, are told in two messages, and
-/// so is their return. The repetition of an unacknowledged loss is one message, too.
+/// R-AGENT-10: fifty gateways on two sites, whose last wills come within 45 s, are told in two
+/// messages, and so is their return. The repetition of an unacknowledged loss is one message, too.
 #[tokio::test]
 async fn fifty_gateways_that_are_lost_together_are_told_in_two_messages() {
     let mut bench = Bench::new().await;
@@ -144,8 +114,8 @@ async fn gateways_that_stay_silent_keep_a_leader() {
     assert_eq!(due.expect("read").len(), 1, "one of the other four is repeated");
 }
 
-/// Issue 33, point 3: an agent that is started again tells nothing of a gateway that is still gone, and the
-/// acknowledgement of its silence stays.
+/// Issue 33, point 3: an agent that is started again tells nothing of a gateway that is still gone,
+/// and the acknowledgement of its silence stays.
 #[tokio::test]
 async fn a_restart_tells_nothing_of_a_gateway_that_is_still_silent() {
     let mut bench = Bench::new().await;
@@ -234,7 +204,8 @@ fn what_turns_within_a_minute_of_a_message_waits_for_its_end() {
     assert_eq!(due, [true, false, false, true, false, true]);
 }
 
-/// R-AGENT-10: while the broker is away nobody can be heard, and that is told, not a silence of each gateway.
+/// R-AGENT-10: while the broker is away nobody can be heard, and that is told, not a silence of
+/// each gateway.
 #[tokio::test]
 async fn no_gateway_is_told_to_be_silent_while_the_broker_is_away() {
     let mut bench = Bench::new().await;

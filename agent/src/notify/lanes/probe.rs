@@ -1,5 +1,5 @@
-//! Alarms that were given up on a lane, tried again: the way may work again, and an alarm that stands has been told to
-//! nobody.
+//! Alarms that were given up on a lane, tried again: the way may work again, and an alarm that
+//! stands has been told to nobody.
 
 use std::time::Duration;
 
@@ -10,13 +10,14 @@ use super::super::log;
 use super::super::portion::Portion;
 use super::Lane;
 
-/// How often an alarm that was given up is tried again while its way has nothing else to send: the longest pause of
-/// what has not been given up.
+/// How often an alarm that was given up is tried again while its way has nothing else to send: the
+/// longest pause of what has not been given up.
 const PROBE: Duration = Duration::from_mins(10);
 
 impl Lane {
-    /// As [`Lane::next`]; while nothing leaves, one alarm that was given up and that nobody was told of is tried again
-    /// now and then, so that the rest of them follows once its way works again.
+    /// As [`Lane::next`]; while nothing leaves, one alarm that was given up and that nobody was
+    /// told of is tried again now and then, so that the rest of them follows once its way works
+    /// again.
     pub(super) async fn next_or_probe(
         &self,
         lane: &str,
@@ -29,7 +30,8 @@ impl Lane {
             match timeout(PROBE, next).await {
                 Ok(rows) => return rows,
                 Err(_elapsed) => {
-                    // a claim that was committed in the call that was dropped; this lane holds no other one
+                    // a claim that was committed in the call that was dropped; this lane holds no
+                    // other one
                     if self.store.let_go(lane).await.is_ok() {
                         *probed = Some(Instant::now());
                         self.revive(lane, 1).await;

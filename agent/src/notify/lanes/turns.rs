@@ -1,6 +1,7 @@
-//! The turns of a channel: what was claimed leaves the worst first and, among equals, one message of each
-//! gateway after the other. A turn is short: what is left of it is claimed again, together with what has been
-//! written meanwhile, so that a Critical is not behind all that was written before it.
+//! The turns of a channel: what was claimed leaves the worst first and, among equals, one message
+//! of each gateway after the other. A turn is short: what is left of it is claimed again, together
+//! with what has been written meanwhile, so that a Critical is not behind all that was written
+//! before it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -16,14 +17,15 @@ use super::super::sending::WaitAsked;
 use super::super::share::Share;
 use super::{CLAIM, Channel, LOOK, Lane};
 
-/// The longest turn; one message at least is sent in it. Chosen: below the time in which staff is told of a
-/// Critical.
+/// The longest turn; one message at least is sent in it. Chosen: below the time in which staff is
+/// told of a Critical.
 const TURN: Duration = Duration::from_secs(2);
 
 /// Rows that leave together, with the share that they count in.
 type Group = (Share, Vec<Claimed>);
 
-/// The worst level first; among equals one group of each share after the other, each share's in its order.
+/// The worst level first; among equals one group of each share after the other, each share's in its
+/// order.
 fn in_turn(groups: Vec<Group>) -> Vec<Group> {
     let mut levels: BTreeMap<Option<RiskLevel>, Vec<(String, VecDeque<Group>)>> = BTreeMap::new();
     for group in groups {
@@ -88,7 +90,8 @@ impl Lane {
         }
     }
 
-    /// Frees what is claimed and not settled, trying until the store takes it or the lane is stopped.
+    /// Frees what is claimed and not settled, trying until the store takes it or the lane is
+    /// stopped.
     async fn let_go(&self, lane: &str) {
         while let Err(error) = self.store.let_go(lane).await {
             log::claim_failed(lane, &error);

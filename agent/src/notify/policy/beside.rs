@@ -1,5 +1,5 @@
-//! Notifications about a bearing beside its risk: failed sensors, changes of the machine, documents,
-//! messages from tools.
+//! Notifications about a bearing beside its risk: failed sensors, changes of the machine,
+//! documents, messages from tools.
 
 use pdm_expert::case::BearingState;
 use pdm_knowledge::SetAside;
@@ -22,8 +22,9 @@ use crate::workflow::documents::Written;
 /// How loud that is which is no risk.
 const BESIDE: RiskLevel = RiskLevel::Warning;
 
-/// Levels that change by less than this factor wait for the day's message. Chosen: a load between half and full
-/// moves levels less, and a machine whose levels have doubled is looked at on the day it happens.
+/// Levels that change by less than this factor wait for the day's message. Chosen: a load between
+/// half and full moves levels less, and a machine whose levels have doubled is looked at on the day
+/// it happens.
 const WAITS_BELOW: f64 = 2.0;
 
 /// Whether a change is one of the machine's operation and a small one.
@@ -64,7 +65,8 @@ impl Policy {
         fails.then(|| self.beside(key, NotificationReason::Silent, words, now))
     }
 
-    /// The return of a sensor that staff was told of. Nobody has to act on it, so it waits for the day's message.
+    /// The return of a sensor that staff was told of. Nobody has to act on it, so it waits for the
+    /// day's message.
     pub(super) fn sensor_back(
         &self,
         key: &BearingKey,
@@ -80,8 +82,8 @@ impl Policy {
         is_back.then(|| self.beside_to(&heard, key, NotificationReason::Message, words, now))
     }
 
-    /// A change of the machine or its mounting that the edge found: told once, it is no risk. Changes of
-    /// operation are told together.
+    /// A change of the machine or its mounting that the edge found: told once, it is no risk.
+    /// Changes of operation are told together.
     pub(super) fn changed(
         &self,
         key: &BearingKey,
@@ -107,7 +109,8 @@ impl Policy {
         }
     }
 
-    /// A clock that was moved, or windows at another period: told once for its gateway, it is no risk.
+    /// A clock that was moved, or windows at another period: told once for its gateway, it is no
+    /// risk.
     pub(super) fn timing(&self, event: &Event, now: Timestamp) -> Option<Announcement> {
         let words = wording::timing(event, event.timing.as_ref()?, self.settings.zone)?;
         let key = pdm_store::gateway_alarm::silence_alarm(&event.site, &event.gateway_id);
@@ -115,8 +118,8 @@ impl Policy {
         Some(self.beside(&key, NotificationReason::Message, words, now))
     }
 
-    /// Documents of a judgement that could not be written, although its alarm named them. The identities
-    /// follow from the event's, so that the same again is told once.
+    /// Documents of a judgement that could not be written, although its alarm named them. The
+    /// identities follow from the event's, so that the same again is told once.
     pub(crate) fn not_written(
         &self,
         key: &BearingKey,
@@ -148,9 +151,9 @@ impl Policy {
         Some((notification, outgoing))
     }
 
-    /// A language model sees a higher risk than the rules. It is told beside the alarm, as loud as that
-    /// risk: so no acknowledgement of it silences the alarm of the rules. The identities follow from the
-    /// event's.
+    /// A language model sees a higher risk than the rules. It is told beside the alarm, as loud as
+    /// that risk: so no acknowledgement of it silences the alarm of the rules. The identities
+    /// follow from the event's.
     pub(crate) fn opined(
         &self,
         key: &BearingKey,
@@ -173,7 +176,8 @@ impl Policy {
         Some((notification, outgoing))
     }
 
-    /// A file of derived data was damaged and set aside. The identities follow from where it lies now.
+    /// A file of derived data was damaged and set aside. The identities follow from where it lies
+    /// now.
     pub(crate) fn file_set_aside(
         &self,
         file: &SetAside,

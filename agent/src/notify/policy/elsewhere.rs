@@ -1,6 +1,6 @@
 //! Decides who hears of an alarm that a way to staff does not take, and in which words.
 
-use pdm_episode::Step;
+use pdm_episode::EpisodeStep;
 use pdm_routes::Audience;
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::id::BearingKey;
@@ -44,7 +44,7 @@ impl Policy {
         }
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
-        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        let mut change = self.change(key, Some(record), EpisodeStep { episode, tell: None });
         change.alarm = Some(Box::new(Alarm { telling: Some(telling), ..alarm.clone() }));
         Some(Further { lanes, change })
     }
@@ -91,7 +91,8 @@ impl Policy {
         self.directory.every_lane()
     }
 
-    /// The rows by which a notification leaves on further lanes, which say whose way did not take it.
+    /// The rows by which a notification leaves on further lanes, which say whose way did not take
+    /// it.
     pub(crate) fn elsewhere(
         refused: &str,
         notification: &Notification,

@@ -1,6 +1,8 @@
 //! Episodes of gateways, and what is suppressed because of them.
 
-use pdm_episode::{EndCause, Episode, EpisodeRules, Finding, Observation, Step, Tell, follow};
+use pdm_episode::{
+    EndCause, Episode, EpisodeRules, EpisodeStep, Finding, Observation, Tell, follow,
+};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::{AcknowledgementState, Suppression, Transition};
 use pdm_shared::id::BearingKey;
@@ -44,7 +46,7 @@ impl Policy {
         episode.acknowledgement = AcknowledgementState::Unacknowledged;
         let reason = NotificationReason::Silent;
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
-        let step = Step { episode, tell: Some(Tell::Raised(risk)) };
+        let step = EpisodeStep { episode, tell: Some(Tell::Raised(risk)) };
         with_related(self.told(&subject, Some(record), step, now), others)
     }
 
@@ -86,7 +88,7 @@ impl Policy {
         level: RiskLevel,
         ended: Option<EndCause>,
         now: Timestamp,
-    ) -> Option<Step> {
+    ) -> Option<EpisodeStep> {
         let rules = EpisodeRules { from: RiskLevel::Watch, ..self.settings.episodes() };
         let window = Observation {
             at: now,
@@ -137,8 +139,8 @@ impl Policy {
         EpisodeChange { suppresses: true, ..self.change(key, Some(record), step) }
     }
 
-    /// A gateway that is still silent takes the place of the one that its silence was told with: it was
-    /// told, and is repeated from now on.
+    /// A gateway that is still silent takes the place of the one that its silence was told with: it
+    /// was told, and is repeated from now on.
     pub(crate) fn leads(
         &self,
         key: &BearingKey,
@@ -147,7 +149,7 @@ impl Policy {
         now: Timestamp,
     ) -> EpisodeChange {
         let step = record.episode.unsuppress(now);
-        let mut change = self.change(key, Some(record), Step { tell: None, ..step });
+        let mut change = self.change(key, Some(record), EpisodeStep { tell: None, ..step });
         change.suppresses = true;
         let Ok(gateway) = pdm_shared::id::GatewayId::new(key.bearing.as_str()) else {
             return change;

@@ -1,6 +1,6 @@
 //! A judged window moves the episode of its bearing; what staff is told because of it.
 
-use pdm_episode::{EndCause, Finding, Observation, Step, Tell, follow};
+use pdm_episode::{EndCause, EpisodeStep, Finding, Observation, Tell, follow};
 use pdm_expert::{Judgement, hurries_parts};
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::diagnosis::Diagnosis;
@@ -65,7 +65,7 @@ impl Policy {
         &self,
         key: &BearingKey,
         record: Option<&EpisodeRecord>,
-        step: Step,
+        step: EpisodeStep,
         diagnosis: &Diagnosis,
         window: &JudgedWindow<'_>,
         now: Timestamp,
@@ -121,7 +121,7 @@ impl Policy {
         &self,
         key: &BearingKey,
         record: Option<&EpisodeRecord>,
-        step: Step,
+        step: EpisodeStep,
     ) -> EpisodeChange {
         let before = record.map(|record| &record.episode);
         let was_seen = before.is_some_and(|one| one.acknowledgement.is_acknowledged());
@@ -142,7 +142,7 @@ impl Policy {
         &self,
         subject: &Subject<'_>,
         record: Option<&EpisodeRecord>,
-        step: Step,
+        step: EpisodeStep,
         now: Timestamp,
     ) -> Announcement {
         let mut notification = super::notification(subject, now);

@@ -1,7 +1,8 @@
-//! Alarms of one cause are told once: the first stands for the others and names them, and their episodes
-//! are suppressed by design until they are worse than it says, it is over, or a bound has passed.
+//! Alarms of one cause are told once: the first stands for the others and names them, and their
+//! episodes are suppressed by design until they are worse than it says, it is over, or a bound has
+//! passed.
 
-use pdm_episode::{Episode, Observation, Step, follow};
+use pdm_episode::{Episode, EpisodeStep, Observation, follow};
 use pdm_routes::ToldLately;
 use pdm_shared::delivery::NotificationReason;
 use pdm_shared::episode::Transition;
@@ -16,12 +17,12 @@ use uuid::Uuid;
 use super::{Followed, JudgedWindow, Policy, Subject};
 use crate::notify::wording::{self, Ended};
 
-/// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift, which is
-/// as long as an alarm stands until it is repeated by default.
+/// How long a bearing is told with another's alarm, s; then it is told by itself. Chosen: a shift,
+/// which is as long as an alarm stands until it is repeated by default.
 const LONGEST_S: f64 = 8.0 * 3600.0;
 
-/// How long an alarm gathers those that rise beside it until it names them, s. Chosen: the windows of one
-/// machine's bearings come within one period, usually seconds apart.
+/// How long an alarm gathers those that rise beside it until it names them, s. Chosen: the windows
+/// of one machine's bearings come within one period, usually seconds apart.
 pub(crate) const NAMED_AFTER_S: f64 = 30.0;
 
 /// Returns how long a bearing is told with another's alarm, s.
@@ -104,7 +105,7 @@ impl Policy {
         observation: &Observation,
         told: &Announcement,
         now: Timestamp,
-    ) -> Option<Step> {
+    ) -> Option<EpisodeStep> {
         let reason = format!("one cause with {} at {}", source.key, source.level.as_str());
         let id: Uuid = told.episode.as_ref()?.episode.id;
         let open = record.filter(|record| record.is_open()).map(|record| record.episode.clone());
@@ -148,7 +149,7 @@ impl Policy {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
         episode.transition = Transition::Repeated;
-        let mut told = self.told(&subject, Some(record), Step { episode, tell: None }, now);
+        let mut told = self.told(&subject, Some(record), EpisodeStep { episode, tell: None }, now);
         let mut alarm = alarm.clone();
         let named = others.iter().map(|(key, _)| key.to_string());
         let kept = &mut alarm.notification;

@@ -1,7 +1,7 @@
-//! An alarm that nobody has acknowledged goes on along its route: the next step hears of it, and whoever
-//! quiet hours spared.
+//! An alarm that nobody has acknowledged goes on along its route: the next step hears of it, and
+//! whoever quiet hours spared.
 
-use pdm_episode::Step;
+use pdm_episode::EpisodeStep;
 use pdm_routes::{Subject as Routed, Telling};
 use pdm_shared::delivery::{Notification, NotificationReason};
 use pdm_shared::episode::Transition;
@@ -73,8 +73,8 @@ impl Policy {
         })))
     }
 
-    /// The first message of an alarm that quiet hours held back: the same notification, which the broker
-    /// has already.
+    /// The first message of an alarm that quiet hours held back: the same notification, which the
+    /// broker has already.
     fn held_back(
         &self,
         key: &BearingKey,
@@ -110,15 +110,16 @@ impl Policy {
     ) -> EpisodeChange {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
-        let mut change = self.change(key, Some(record), Step { episode, tell: None });
+        let mut change = self.change(key, Some(record), EpisodeStep { episode, tell: None });
         change.alarm = Some(Box::new(after));
         change
     }
 }
 
 impl Policy {
-    /// An alarm whose times a clock wrote that was ahead, with the times that lie right from `now` on: the pause to the
-    /// next step and to the repetition stays, and begins now. None where they are right.
+    /// An alarm whose times a clock wrote that was ahead, with the times that lie right from `now`
+    /// on: the pause to the next step and to the repetition stays, and begins now. None where they
+    /// are right.
     pub(super) fn in_time(&self, alarm: &Alarm, now: Timestamp) -> Option<Alarm> {
         let mut right = alarm.clone();
         let told_at = alarm.notification.created_at;
@@ -158,8 +159,8 @@ fn escalation(
     }
 }
 
-/// Puts the times of a telling right. A step that lies beyond all steps, and quiet hours of another time, count from
-/// now on.
+/// Puts the times of a telling right. A step that lies beyond all steps, and quiet hours of another
+/// time, count from now on.
 fn set_right(telling: &mut Telling, told_at: Timestamp, now: Timestamp) {
     let Some(next) = telling.next else { return };
     match telling.begun {

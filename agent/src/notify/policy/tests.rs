@@ -193,8 +193,8 @@ fn a_gateways_clock_and_period_are_told_beside_any_risk() {
     assert!(en.contains("set ahead") && en.contains("several windows"), "{en}");
 }
 
-/// A change of the machine and a moved clock come with one window; where that window raises an alarm they
-/// stand in it, and where it does not they are told by themselves.
+/// A change of the machine and a moved clock come with one window; where that window raises an
+/// alarm they stand in it, and where it does not they are told by themselves.
 #[test]
 fn what_comes_with_the_window_of_an_alarm_stands_in_the_alarm() {
     let policy = Policy::new(NotifySettings::default(), Prefix::default());
@@ -274,8 +274,9 @@ fn operating_changes_of_all_machines_leave_together_once_a_day() {
     assert!(at_once.due_at <= soon, "{at_once:?}");
 }
 
-/// R-AGENT-10: a stage that rises within its level is told once, says what differs, and leaves title and figures
-/// of the alarm as they are now; who has acknowledged the level need not do so again.
+/// R-AGENT-10: a stage that rises within its level is told once, says what differs, and leaves
+/// title and figures of the alarm as they are now; who has acknowledged the level need not do so
+/// again.
 #[test]
 fn damage_that_goes_on_within_a_level_is_told_once_with_what_differs() {
     let policy = Policy::new(NotifySettings::default(), Prefix::default());

@@ -1,7 +1,7 @@
 //! Gateways whose events cannot be read, on a real store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
 use pdm_service::clock::Clock;
 use pdm_shared::delivery::DeadLetter;
@@ -12,19 +12,10 @@ use pdm_store::{Incoming, RefusedMessage, Store, UnreadEvent};
 
 use super::*;
 use crate::notify::policy::Policy;
+use crate::notify::test_clock::SetClock;
 use crate::settings::NotifySettings;
 
-const BEGIN_MS: i64 = 1_795_238_000_000;
 const EVENT: &str = include_str!("../../../../config/examples/event.json");
-
-#[derive(Debug)]
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
-    }
-}
 
 struct Bench {
     _folder: tempfile::TempDir,
@@ -37,7 +28,7 @@ impl Bench {
         let folder = tempfile::tempdir().expect("folder");
         let store = Store::open_sqlite(&folder.path().join("agent.db")).await.expect("opens");
         store.migrate().await.expect("migrated");
-        let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
+        let clock = Arc::new(SetClock::default());
         let policy = Policy::new(NotifySettings::default(), Prefix::default());
         let watchdog = Watchdog::of_time_alone(store, Arc::clone(&clock) as _, policy);
         Self { _folder: folder, clock, watchdog }
@@ -84,7 +75,8 @@ impl Bench {
     }
 }
 
-/// R-AGENT-10: a gateway that was updated before the agent sent eight Criticals into the dead letters, with health "ok".
+/// R-AGENT-10: a gateway that was updated before the agent sent eight Criticals into the dead
+/// letters, with health "ok".
 #[tokio::test]
 async fn a_gateway_whose_events_cannot_be_read_is_told_and_its_end_too() {
     let bench = Bench::new().await;
@@ -126,7 +118,8 @@ async fn damaged_messages_now_and_then_are_no_alarm_and_most_of_them_are_one() {
     assert_eq!(bench.titles().await, ["[Refused] events of gateway gw-01 are refused"]);
 }
 
-/// Of a gateway that has never sent an event that could be read, its name in the text has to do; of text without one, too.
+/// Of a gateway that has never sent an event that could be read, its name in the text has to do; of
+/// text without one, too.
 #[tokio::test]
 async fn a_gateway_that_is_not_known_yet_is_told_by_the_name_in_its_messages() {
     for (of_text, told) in [(Some("gw-77"), "gw-77"), (None, "unnamed")] {

@@ -1,9 +1,10 @@
-//! The property of telling, over random courses of a small plant: **a Critical that stands for longer than
-//! its confirmation has been told to somebody who has not been given up, or staff was told that the
-//! bearing's events are refused.**
+//! The property of telling, over random courses of a small plant: **a Critical that stands for
+//! longer than its confirmation has been told to somebody who has not been given up, or staff was
+//! told that the bearing's events are refused.**
 //!
-//! The store, the admission of events, the machine of episodes, the policy and the watch are the real ones;
-//! a judgement is one of four that the expert made, so that a course of hours takes milliseconds.
+//! The store, the admission of events, the machine of episodes, the policy and the watch are the
+//! real ones; a judgement is one of four that the expert made, so that a course of hours takes
+//! milliseconds.
 
 mod plant;
 
@@ -199,16 +200,17 @@ async fn broken_of(first: u64, count: u64) -> Vec<String> {
     courses.join_all().await.concat()
 }
 
-/// Issue 33, point 1. The rules of before broke the property in 34 of the first 100 courses without the
-/// commands of point 7.
+/// Issue 33, point 1. The rules of before broke the property in 34 of the first 100 courses without
+/// the commands of point 7.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_critical_that_stands_is_told_whatever_happens_to_the_plant() {
     let broken = broken_of(1, 200).await;
     assert_eq!(broken.len(), 0, "{} of 200 courses, the first: {:?}", broken.len(), broken.first());
 }
 
-/// One refused event, nine hours of nothing, and two more: the first was forgotten after two hours, so that a sensor
-/// that measures every few hours could be refused for ever without a word (found by `tests/run courses`).
+/// One refused event, nine hours of nothing, and two more: the first was forgotten after two hours,
+/// so that a sensor that measures every few hours could be refused for ever without a word (found
+/// by `tests/run courses`).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refused_events_that_come_hours_apart_are_told() {
     assert_eq!(broken_of(71_810, 1).await, Vec::<String>::new());

@@ -23,10 +23,13 @@ pub(in crate::notify) fn changed(key: &BearingKey, change: &Change, zone: Zone) 
             format!("[Operating change] {equipment}: all bearings changed together"),
             Text::new(
                 format!(
-                    "{all_ko}: 수준 {ratio:.2}배\n조치: 부하·속도·공정 변경 여부 확인. 변경이 없었다면 점검. 새 수준을 기준으로 계속 감시함"
+                    "{all_ko}: 수준 {ratio:.2}배\n조치: 부하·속도·공정 변경 여부 확인. 변경이 없었다면 점검. 새 수준을 기준으로 계속 \
+                     감시함"
                 ),
                 format!(
-                    "{all_en}: the level is {ratio:.2} times that of before\nAction: check whether load, speed or process were changed; if not, inspect. Watching goes on from the new level"
+                    "{all_en}: the level is {ratio:.2} times that of before\nAction: check whether \
+                     load, speed or process were changed; if not, inspect. Watching goes on from \
+                     the new level"
                 ),
             ),
         ),
@@ -38,7 +41,9 @@ pub(in crate::notify) fn changed(key: &BearingKey, change: &Change, zone: Zone) 
                     "수준 {ratio:.2}배\n조치: 베어링을 교체·수리했거나 센서를 다시 취부했다면 재학습(relearn) 실행, 아니면 점검"
                 ),
                 format!(
-                    "The level is {ratio:.2} times that of the baseline\nAction: if the bearing was replaced or repaired, or its sensor mounted anew, run relearn; if not, inspect"
+                    "The level is {ratio:.2} times that of the baseline\nAction: if the bearing \
+                     was replaced or repaired, or its sensor mounted anew, run relearn; if not, \
+                     inspect"
                 ),
             ),
         ),
@@ -50,7 +55,8 @@ pub(in crate::notify) fn changed(key: &BearingKey, change: &Change, zone: Zone) 
                     "두 채널의 진동 수준이 서로 바뀜\n조치: {bearing}와(과) {other_ko}의 센서 케이블과 채널 배정 확인"
                 ),
                 format!(
-                    "The two channels have each other's levels\nAction: check cables and channel numbers of {bearing} and {other_en}"
+                    "The two channels have each other's levels\nAction: check cables and channel \
+                     numbers of {bearing} and {other_en}"
                 ),
             ),
         ),

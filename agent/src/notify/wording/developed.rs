@@ -60,8 +60,8 @@ mod tests {
         let told = since_told(body(), Some(&before), now);
         assert_eq!(
             told.en,
-            "Since the last message: P-F stage 1 to 3; element not named to cage; action: now expedite the \
-             parts\nbody"
+            "Since the last message: P-F stage 1 to 3; element not named to cage; action: now \
+             expedite the parts\nbody"
         );
         assert!(
             told.ko.starts_with("앞선 알림 뒤 달라짐: P-F 1단계 → 3단계; 부위 미특정 → "),

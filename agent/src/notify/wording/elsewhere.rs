@@ -11,7 +11,8 @@ pub(in crate::notify) fn elsewhere(body: &Text, lane: &str) -> Text {
             body.ko
         ),
         format!(
-            "{}\nNot delivered: {way} did not take this message, so it comes to you. Action: tell whoever is responsible, and see the page Notifications for the cause",
+            "{}\nNot delivered: {way} did not take this message, so it comes to you. Action: tell \
+             whoever is responsible, and see the page Notifications for the cause",
             body.en
         ),
     )

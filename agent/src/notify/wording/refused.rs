@@ -14,13 +14,19 @@ const NAMED: usize = 20;
 
 /// What refused events mean and what to do, in Korean and English.
 const REFUSED: (&str, &str) = (
-    "거부된 측정값은 판정되지 않으며 알림도 없음. 받아들이면 게이트웨이가 보관 중인 측정값을 다시 보냄\n조치: 게이트웨이를 교체하거나 옮겼다면 위 명령 실행, 아니면 설정과 브로커의 접근 규칙 확인",
-    "What is refused is not judged, and no alarm comes of it. Once admitted, the gateway sends again what it keeps\nAction: run these commands if the gateway was replaced or moved; else check its configuration and the broker's access rules",
+    "거부된 측정값은 판정되지 않으며 알림도 없음. 받아들이면 게이트웨이가 보관 중인 측정값을 다시 보냄\n조치: 게이트웨이를 교체하거나 옮겼다면 위 명령 실행, 아니면 \
+     설정과 브로커의 접근 규칙 확인",
+    "What is refused is not judged, and no alarm comes of it. Once admitted, the gateway sends \
+     again what it keeps\nAction: run these commands if the gateway was replaced or moved; else \
+     check its configuration and the broker's access rules",
 );
 /// The same of events that cannot be read.
 const UNREAD: (&str, &str) = (
-    "읽을 수 없는 측정값은 판정되지 않으며 알림도 없음. 게이트웨이는 확인되지 않은 측정값을 보관함\n조치: 게이트웨이와 에이전트의 버전 확인(에이전트를 먼저 갱신), 다른 프로그램이 보낸다면 위의 이유대로 형식과 토픽을 고칠 것",
-    "What cannot be read is not judged, and no alarm comes of it. The gateway keeps what is not confirmed\nAction: compare the versions of gateway and agent (the agent is updated first); of another program put the form and the topic right, as the reason says",
+    "읽을 수 없는 측정값은 판정되지 않으며 알림도 없음. 게이트웨이는 확인되지 않은 측정값을 보관함\n조치: 게이트웨이와 에이전트의 버전 확인(에이전트를 먼저 갱신), \
+     다른 프로그램이 보낸다면 위의 이유대로 형식과 토픽을 고칠 것",
+    "What cannot be read is not judged, and no alarm comes of it. The gateway keeps what is not \
+     confirmed\nAction: compare the versions of gateway and agent (the agent is updated first); of \
+     another program put the form and the topic right, as the reason says",
 );
 
 /// Title and body where events of a gateway are refused.
@@ -76,10 +82,16 @@ pub(in crate::notify) fn refused_alarms(
         ),
         Text::new(
             format!(
-                "{names}{more_ko}: 규칙으로는 위험(Critical)이지만 새 베어링이 너무 많아 받아들이지 않음(intake.quota.new_bearings_per_hour). 알림은 이것뿐임\n조치: 기계를 확인하고, 이 게이트웨이의 베어링이 맞으면 한도를 올리거나 `[[gateways]]` 에 적을 것. 전체 목록은 게이트웨이 화면과 `pdm-agent gateways list`"
+                "{names}{more_ko}: 규칙으로는 위험(Critical)이지만 새 베어링이 너무 많아 받아들이지 \
+                 않음(intake.quota.new_bearings_per_hour). 알림은 이것뿐임\n조치: 기계를 확인하고, 이 게이트웨이의 베어링이 맞으면 \
+                 한도를 올리거나 `[[gateways]]` 에 적을 것. 전체 목록은 게이트웨이 화면과 `pdm-agent gateways list`"
             ),
             format!(
-                "{names}{more_en}: Critical by the rules, and not taken, because their gateway has brought too many new bearings in this hour (intake.quota.new_bearings_per_hour). No other alarm comes of them\nAction: look at the machines; if the bearings are this gateway's, raise the quota or name them in `[[gateways]]`. The page of gateways and `pdm-agent gateways list` have all of them"
+                "{names}{more_en}: Critical by the rules, and not taken, because their gateway has \
+                 brought too many new bearings in this hour (intake.quota.new_bearings_per_hour). \
+                 No other alarm comes of them\nAction: look at the machines; if the bearings are \
+                 this gateway's, raise the quota or name them in `[[gateways]]`. The page of \
+                 gateways and `pdm-agent gateways list` have all of them"
             ),
         ),
     )
@@ -100,7 +112,8 @@ pub(in crate::notify) fn refused_line(one: &RefusedEvents, owners: &BearingOwner
                 "{bearing}: {count}건 거부 ({reason}) → 이 게이트웨이가 다른 게이트웨이의 복제본인지 확인"
             ),
             format!(
-                "{bearing}: {count} events of {} refused ({reason}) → check whether this gateway is a copy of another one",
+                "{bearing}: {count} events of {} refused ({reason}) → check whether this gateway \
+                 is a copy of another one",
                 gateway.gateway
             ),
         );

@@ -37,11 +37,14 @@ fn clock(event: &Event, moved_s: f64, zone: Zone) -> (Text, Text) {
     let now = super::since(event.measured_at, zone);
     let body = Text::new(
         format!(
-            "약 {} {ko} 바뀜. {} (바뀐 시각 기준)\n조치: 게이트웨이의 시각 동기(NTP) 확인. 측정은 계속되며 진동 경보가 아님. 바뀌기 전후의 시각은 서로 맞지 않음",
+            "약 {} {ko} 바뀜. {} (바뀐 시각 기준)\n조치: 게이트웨이의 시각 동기(NTP) 확인. 측정은 계속되며 진동 경보가 아님. 바뀌기 전후의 \
+             시각은 서로 맞지 않음",
             by.ko, now.ko
         ),
         format!(
-            "Moved {en} by about {}. {} (by the new time)\nAction: check the gateway's time service (NTP). Measuring goes on, this is no vibration alarm; times before and after the change do not fit together",
+            "Moved {en} by about {}. {} (by the new time)\nAction: check the gateway's time \
+             service (NTP). Measuring goes on, this is no vibration alarm; times before and after \
+             the change do not fit together",
             by.en, now.en
         ),
     );
@@ -59,11 +62,14 @@ fn another_period(event: &Event, period: &PeriodChange, zone: Zone) -> (Text, Te
     let since = super::since(period.since, zone);
     let body = Text::new(
         format!(
-            "{equipment} {bearing} 및 같은 입력의 측정점. {}\n조치: 의도한 변경인지 확인. 경보는 여러 번의 측정으로 확정되므로, 간격이 길어지면 경보까지의 시간도 그만큼 길어짐",
+            "{equipment} {bearing} 및 같은 입력의 측정점. {}\n조치: 의도한 변경인지 확인. 경보는 여러 번의 측정으로 확정되므로, 간격이 \
+             길어지면 경보까지의 시간도 그만큼 길어짐",
             since.ko
         ),
         format!(
-            "{equipment} {bearing} and the other points of its source. {}\nAction: check whether this is meant. An alarm wants several windows, so with longer pauses it comes as much later",
+            "{equipment} {bearing} and the other points of its source. {}\nAction: check whether \
+             this is meant. An alarm wants several windows, so with longer pauses it comes as much \
+             later",
             since.en
         ),
     );
@@ -80,11 +86,15 @@ pub(in crate::notify) fn ahead(gateway: &GatewayId, by_s: f64) -> (Text, Text) {
         ),
         Text::new(
             format!(
-                "측정 시각이 에이전트의 시계보다 약 {} 앞섬. 측정값은 판정되고 경보도 전송되지만 추세와 마지막 측정에는 쓰이지 않음\n조치: 게이트웨이와 에이전트의 시각 동기(NTP) 확인. 진동 경보가 아님",
+                "측정 시각이 에이전트의 시계보다 약 {} 앞섬. 측정값은 판정되고 경보도 전송되지만 추세와 마지막 측정에는 쓰이지 않음\n조치: 게이트웨이와 \
+                 에이전트의 시각 동기(NTP) 확인. 진동 경보가 아님",
                 by.ko
             ),
             format!(
-                "Its measurements are about {} ahead of the agent's clock. They are judged and alarms are sent, but they move neither trends nor the last measurement\nAction: check the time service (NTP) of the gateway and of the agent; this is no vibration alarm",
+                "Its measurements are about {} ahead of the agent's clock. They are judged and \
+                 alarms are sent, but they move neither trends nor the last measurement\nAction: \
+                 check the time service (NTP) of the gateway and of the agent; this is no \
+                 vibration alarm",
                 by.en
             ),
         ),
@@ -94,7 +104,8 @@ pub(in crate::notify) fn ahead(gateway: &GatewayId, by_s: f64) -> (Text, Text) {
 /// Returns the line of health on a clock that is ahead.
 pub(in crate::notify) fn ahead_line(gateway: &GatewayKey, by_s: f64) -> String {
     format!(
-        "the clock of gateway {gateway} is about {} ahead of the agent's: check the time service of both",
+        "the clock of gateway {gateway} is about {} ahead of the agent's: check the time service \
+         of both",
         length(by_s).en
     )
 }
@@ -109,11 +120,15 @@ pub(in crate::notify) fn behind(gateway: &GatewayId, by_s: f64) -> (Text, Text) 
         ),
         Text::new(
             format!(
-                "지금 보내는 측정값의 시각이 에이전트의 시계보다 약 {} 늦음. 측정값은 판정되고 경보도 전송되지만 추세와 화면에 지난 시각으로 나타남\n조치: 게이트웨이와 에이전트의 시각 동기(NTP) 확인. 진동 경보가 아님",
+                "지금 보내는 측정값의 시각이 에이전트의 시계보다 약 {} 늦음. 측정값은 판정되고 경보도 전송되지만 추세와 화면에 지난 시각으로 나타남\n조치: \
+                 게이트웨이와 에이전트의 시각 동기(NTP) 확인. 진동 경보가 아님",
                 by.ko
             ),
             format!(
-                "What it sends live was measured about {} before the agent's clock. It is judged and alarms are sent, but it stands in the past in trends and on the pages\nAction: check the time service (NTP) of the gateway and of the agent; this is no vibration alarm",
+                "What it sends live was measured about {} before the agent's clock. It is judged \
+                 and alarms are sent, but it stands in the past in trends and on the \
+                 pages\nAction: check the time service (NTP) of the gateway and of the agent; this \
+                 is no vibration alarm",
                 by.en
             ),
         ),
@@ -123,7 +138,8 @@ pub(in crate::notify) fn behind(gateway: &GatewayId, by_s: f64) -> (Text, Text) 
 /// Returns the line of health on a clock that is behind.
 pub(in crate::notify) fn behind_line(gateway: &GatewayKey, by_s: f64) -> String {
     format!(
-        "the clock of gateway {gateway} is about {} behind the agent's: check the time service of both",
+        "the clock of gateway {gateway} is about {} behind the agent's: check the time service of \
+         both",
         length(by_s).en
     )
 }

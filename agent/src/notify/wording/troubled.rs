@@ -20,10 +20,14 @@ pub(in crate::notify) fn troubled(gateway: &GatewayId, trouble: &str) -> (Text, 
         ),
         Text::new(
             format!(
-                "게이트웨이의 보고(사람이 확인하지 않음): {ko}\n해당 기계는 감시되지 않거나, 새 측정값이 남지 않거나, 바꾼 설정이 적용되지 않음\n조치: 게이트웨이의 디스크, 센서와 배선, 설정(edge.toml), 로그 확인(`pdm-edge check`)"
+                "게이트웨이의 보고(사람이 확인하지 않음): {ko}\n해당 기계는 감시되지 않거나, 새 측정값이 남지 않거나, 바꾼 설정이 적용되지 않음\n조치: \
+                 게이트웨이의 디스크, 센서와 배선, 설정(edge.toml), 로그 확인(`pdm-edge check`)"
             ),
             format!(
-                "The gateway says, not checked by a person: {en}\nWhat it measures there is not watched, new measurements are not kept, or what its configuration changes has no effect\nAction: check the gateway's disk, its sensors and cables, its configuration (edge.toml) and its log (`pdm-edge check`)"
+                "The gateway says, not checked by a person: {en}\nWhat it measures there is not \
+                 watched, new measurements are not kept, or what its configuration changes has no \
+                 effect\nAction: check the gateway's disk, its sensors and cables, its \
+                 configuration (edge.toml) and its log (`pdm-edge check`)"
             ),
         ),
     )
@@ -53,10 +57,14 @@ pub(in crate::notify) fn events_lost(gateway: &GatewayId, count: u64) -> (Text, 
         ),
         Text::new(
             format!(
-                "{count}건이 저장소에 없고 게이트웨이에도 더 이상 없음. 백업을 복원한 저장소에는 백업 이후의 측정값이 없음\n조치: 더 새로운 백업이 있으면 복원(docs/operations.md). 없으면 그 기간의 추세에 빈 곳이 있음을 감안할 것"
+                "{count}건이 저장소에 없고 게이트웨이에도 더 이상 없음. 백업을 복원한 저장소에는 백업 이후의 측정값이 없음\n조치: 더 새로운 백업이 \
+                 있으면 복원(docs/operations.md). 없으면 그 기간의 추세에 빈 곳이 있음을 감안할 것"
             ),
             format!(
-                "{count} {events} {are} not in the store, and the gateway no longer has what is missing. A store that was restored from a backup lacks what came after the backup\nAction: restore a later backup if there is one (docs/operations.md); else read trends of that time with the gap in mind"
+                "{count} {events} {are} not in the store, and the gateway no longer has what is \
+                 missing. A store that was restored from a backup lacks what came after the \
+                 backup\nAction: restore a later backup if there is one (docs/operations.md); else \
+                 read trends of that time with the gap in mind"
             ),
         ),
     )
@@ -71,8 +79,14 @@ pub(in crate::notify) fn events_missing(gateway: &GatewayId, count: u64) -> (Tex
             format!("[Data] {count} {events} of gateway {gateway} {have} not come for an hour"),
         ),
         Text::new(
-            "게이트웨이는 온라인이고 다른 측정값은 옴. 에이전트가 계속 요청하지만 다시 보내지 않음. 그 가운데 경보가 있었을 수 있음\n조치: 게이트웨이의 로그와 스풀, 브로커의 대기열 한도와 접근 규칙 확인. 측정값이 broker.max_packet_bytes보다 크거나, 내려간 복제본의 세션이 공유 구독에 남아 있을 수도 있음(docs/operations.md)",
-            "The gateway is online and other measurements come. The agent goes on asking for these, and they are not sent again; an alarm may have been among them\nAction: check the gateway's log and spool, the broker's limits of its queues and its access rules. They may be larger than broker.max_packet_bytes, or go to a replica of the shared subscription that is gone (docs/operations.md)",
+            "게이트웨이는 온라인이고 다른 측정값은 옴. 에이전트가 계속 요청하지만 다시 보내지 않음. 그 가운데 경보가 있었을 수 있음\n조치: 게이트웨이의 로그와 \
+             스풀, 브로커의 대기열 한도와 접근 규칙 확인. 측정값이 broker.max_packet_bytes보다 크거나, 내려간 복제본의 세션이 공유 구독에 남아 \
+             있을 수도 있음(docs/operations.md)",
+            "The gateway is online and other measurements come. The agent goes on asking for \
+             these, and they are not sent again; an alarm may have been among them\nAction: check \
+             the gateway's log and spool, the broker's limits of its queues and its access rules. \
+             They may be larger than broker.max_packet_bytes, or go to a replica of the shared \
+             subscription that is gone (docs/operations.md)",
         ),
     )
 }
@@ -90,10 +104,15 @@ pub(in crate::notify) fn confirmed_gone(
         ),
         Text::new(
             format!(
-                "{first}~{last}번. 뒤처진 데이터베이스 서버가 이어받았거나 백업이 복원됨. 게이트웨이가 이미 지운 것은 다시 오지 않으며, 그 가운데 위험(Critical)이 있었을 수 있음\n조치: 이 게이트웨이의 기계를 확인하고 동기 복제 또는 지연 감시 설정(docs/operations.md)"
+                "{first}~{last}번. 뒤처진 데이터베이스 서버가 이어받았거나 백업이 복원됨. 게이트웨이가 이미 지운 것은 다시 오지 않으며, 그 가운데 \
+                 위험(Critical)이 있었을 수 있음\n조치: 이 게이트웨이의 기계를 확인하고 동기 복제 또는 지연 감시 \
+                 설정(docs/operations.md)"
             ),
             format!(
-                "Numbers {first} to {last}: a database server that was behind took over, or a backup was put back. What the gateway has deleted does not come again; a Critical may have been among them\nAction: look at the machines of this gateway; replicate synchronously, or watch the delay (docs/operations.md)"
+                "Numbers {first} to {last}: a database server that was behind took over, or a \
+                 backup was put back. What the gateway has deleted does not come again; a Critical \
+                 may have been among them\nAction: look at the machines of this gateway; replicate \
+                 synchronously, or watch the delay (docs/operations.md)"
             ),
         ),
     )
@@ -103,13 +122,14 @@ pub(in crate::notify) fn confirmed_gone(
 pub(in crate::notify) fn missing_line(gateway: &GatewayKey, count: u64) -> String {
     let (events, have) = if count == 1 { ("event", "has") } else { ("events", "have") };
     format!(
-        "{count} {events} of gateway {gateway} {have} been missing for over an hour although it is online: check \
-         its log, its spool and the broker's limits (larger than broker.max_packet_bytes? a replica of the shared \
-         subscription that is gone?)"
+        "{count} {events} of gateway {gateway} {have} been missing for over an hour although it is \
+         online: check its log, its spool and the broker's limits (larger than \
+         broker.max_packet_bytes? a replica of the shared subscription that is gone?)"
     )
 }
 
-/// Lines of health that are told; of further ones their number. Chosen: what a person reads at once.
+/// Lines of health that are told; of further ones their number. Chosen: what a person reads at
+/// once.
 const LINES: usize = 30;
 
 /// Returns the first lines of health, and how many more there are.
@@ -125,8 +145,8 @@ pub(in crate::notify) fn first_lines(mut lines: Vec<String>) -> Vec<String> {
 /// Returns the line of health where two gateways seem to use one name.
 pub(in crate::notify) fn twin(gateway: &GatewayKey) -> String {
     format!(
-        "two gateways seem to use the name {gateway}, or an old copy of its spool was put back: rename one \
-         of them (gateway_id in edge.toml) and give it a spool of its own"
+        "two gateways seem to use the name {gateway}, or an old copy of its spool was put back: \
+         rename one of them (gateway_id in edge.toml) and give it a spool of its own"
     )
 }
 

@@ -23,10 +23,16 @@ pub(in crate::notify) fn unmeasured(gateway: &GatewayId, bearings: &[BearingKey]
         ),
         Text::new(
             format!(
-                "게이트웨이 {gateway}의 설정(edge.toml)에서 빠져 더 이상 측정되지 않음: {names}{more_ko}\n이 베어링은 감시되지 않으며 기존 위험도와 경보는 유지됨\n조치: 의도한 것이 아니면 edge.toml에 다시 넣고 게이트웨이 재시작. 철거했으면 `pdm-agent forget {first}`, 다른 게이트웨이로 옮겼으면 `pdm-agent gateways release {first}`"
+                "게이트웨이 {gateway}의 설정(edge.toml)에서 빠져 더 이상 측정되지 않음: {names}{more_ko}\n이 베어링은 감시되지 \
+                 않으며 기존 위험도와 경보는 유지됨\n조치: 의도한 것이 아니면 edge.toml에 다시 넣고 게이트웨이 재시작. 철거했으면 `pdm-agent \
+                 forget {first}`, 다른 게이트웨이로 옮겼으면 `pdm-agent gateways release {first}`"
             ),
             format!(
-                "No longer measured by the configuration (edge.toml) of gateway {gateway}: {names}{more_en}\nNobody watches these bearings; their standing risks and alarms are kept\nAction: if this is not meant, put them back into edge.toml and start the gateway again. Taken out of use: `pdm-agent forget {first}`; moved to another gateway: `pdm-agent gateways release {first}`"
+                "No longer measured by the configuration (edge.toml) of gateway {gateway}: \
+                 {names}{more_en}\nNobody watches these bearings; their standing risks and alarms \
+                 are kept\nAction: if this is not meant, put them back into edge.toml and start \
+                 the gateway again. Taken out of use: `pdm-agent forget {first}`; moved to another \
+                 gateway: `pdm-agent gateways release {first}`"
             ),
         ),
     )
@@ -54,8 +60,8 @@ pub(in crate::notify) fn unmeasured_line(
 ) -> String {
     let more = if count > names.len() { ", …" } else { "" };
     format!(
-        "no longer measured by the configuration of gateway {gateway}: {}{more} (put back into edge.toml, or \
-         `pdm-agent forget`)",
+        "no longer measured by the configuration of gateway {gateway}: {}{more} (put back into \
+         edge.toml, or `pdm-agent forget`)",
         names.join(", ")
     )
 }

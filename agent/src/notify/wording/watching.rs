@@ -1,5 +1,5 @@
-//! The words for what keeps machines from being watched: a sensor that fails, a gateway that is silent, a store
-//! that does not answer; and for their return.
+//! The words for what keeps machines from being watched: a sensor that fails, a gateway that is
+//! silent, a store that does not answer; and for their return.
 
 use pdm_expert::screening::flags;
 use pdm_expert::standing::Sensor;
@@ -32,7 +32,8 @@ pub(in crate::notify) fn sensor_failed(
             flags.ko, since.ko
         ),
         format!(
-            "Bad signal: {}\n{}\nAction: check sensor, cable and mounting. Meanwhile this point is not watched; the standing risk is kept",
+            "Bad signal: {}\n{}\nAction: check sensor, cable and mounting. Meanwhile this point is \
+             not watched; the standing risk is kept",
             flags.en, since.en
         ),
     );
@@ -78,7 +79,8 @@ pub(in crate::notify) fn silent(
             why.ko, last.ko
         ),
         format!(
-            "{}\n{}\nAction: check power, network and sensors. Meanwhile its bearings are not watched; their standing risks are kept",
+            "{}\n{}\nAction: check power, network and sensors. Meanwhile its bearings are not \
+             watched; their standing risks are kept",
             why.en, last.en
         ),
     );
@@ -146,7 +148,8 @@ pub(in crate::notify) fn words_of_blindness(
             action.ko
         ),
         format!(
-            "Since: {at}\nNew measurements are not judged and no alarm is sent. The measurements are kept and judged afterwards\nAction: {}. Look at the machines meanwhile",
+            "Since: {at}\nNew measurements are not judged and no alarm is sent. The measurements \
+             are kept and judged afterwards\nAction: {}. Look at the machines meanwhile",
             action.en
         ),
     );
@@ -196,8 +199,8 @@ fn mute(since: &str, action: &Text) -> Text {
             action.ko
         ),
         format!(
-            "Since: {since}\nMeasurements are judged, and staff is not told of what is found; it is told \
-             afterwards\nAction: {}. Look at the pages meanwhile",
+            "Since: {since}\nMeasurements are judged, and staff is not told of what is found; it \
+             is told afterwards\nAction: {}. Look at the pages meanwhile",
             action.en
         ),
     )
@@ -231,10 +234,14 @@ pub(in crate::notify) fn file_set_aside(file: &SetAside) -> (Text, Text) {
     );
     let body = Text::new(
         format!(
-            "경보에는 영향 없음. 읽을 수 있던 {saved}건을 옮겼고 기본 문서와 판정은 다시 채워짐\n조치: 디스크 확인, 직접 올린 문서가 빠졌으면 `pdm-agent knowledge ingest`로 다시 등록. 손상된 파일: {aside}"
+            "경보에는 영향 없음. 읽을 수 있던 {saved}건을 옮겼고 기본 문서와 판정은 다시 채워짐\n조치: 디스크 확인, 직접 올린 문서가 빠졌으면 \
+             `pdm-agent knowledge ingest`로 다시 등록. 손상된 파일: {aside}"
         ),
         format!(
-            "Alarms are not affected. {saved} rows could be read and were taken over; shipped documents and judgements are filled in again\nAction: check the disk, and ingest documents of your own that are missing again (`pdm-agent knowledge ingest`). The damaged file: {aside}"
+            "Alarms are not affected. {saved} rows could be read and were taken over; shipped \
+             documents and judgements are filled in again\nAction: check the disk, and ingest \
+             documents of your own that are missing again (`pdm-agent knowledge ingest`). The \
+             damaged file: {aside}"
         ),
     );
     (title, body)

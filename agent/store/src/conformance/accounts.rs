@@ -5,7 +5,7 @@ use pdm_shared::follow_up::FollowUpState;
 use pdm_web::accounts::{
     AccountStore as _, Act, Provided, StoredSession, User, UserChange, UserToken,
 };
-use pdm_web::plant::{EpisodeFilter, Place};
+use pdm_web::plant::{EpisodeFilter, ListPlace};
 
 use super::{at, event, judge_all, key, put};
 use crate::Store;
@@ -159,7 +159,7 @@ pub(super) async fn episodes_and_work_come_in_pages_and_none_twice(store: &Store
     let found = store.desk().episode_by_id(id).await.expect("read").expect("there");
     assert_eq!(found.1.episode, record.episode);
     assert!(store.desk().episode_by_id(uuid::Uuid::nil()).await.expect("read").is_none());
-    let place = Place { at_ms: record.episode.changed_at.unix_ms(), id, number: 0 };
+    let place = ListPlace { at_ms: record.episode.changed_at.unix_ms(), id, number: 0 };
     for filter in [EpisodeFilter::Open, EpisodeFilter::All] {
         assert!(store.desk().episode_page(filter, Some(place), 10).await.expect("read").is_empty());
     }
@@ -182,8 +182,11 @@ async fn work(store: &Store) {
     loop {
         let page = store.desk().work_page(false, before, 1).await.expect("read");
         let Some(row) = page.last() else { break };
-        before =
-            Some(Place { at_ms: row.asked_at.unix_ms(), id: row.event_id.0, number: row.number });
+        before = Some(ListPlace {
+            at_ms: row.asked_at.unix_ms(),
+            id: row.event_id.0,
+            number: row.number,
+        });
         seen.extend(page);
     }
     assert_eq!(seen, all);

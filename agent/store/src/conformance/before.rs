@@ -1,5 +1,5 @@
-//! Stores with rows of earlier versions: of the schema before gateways were named by their sites, and
-//! with names that this version no longer takes.
+//! Stores with rows of earlier versions: of the schema before gateways were named by their sites,
+//! and with names that this version no longer takes.
 
 use pdm_shared::episode::AcknowledgementState;
 use pdm_shared::event::Event;
@@ -48,7 +48,8 @@ fn gateway(name: &str) -> GatewayKey {
 async fn rows_of_before(store: &Store) {
     store
         .raw(
-            "INSERT INTO gateways (gateway_id, site, highest_sequence, lost_events, last_event_at_ms,
+            "INSERT INTO gateways (gateway_id, site, highest_sequence, lost_events, \
+             last_event_at_ms,
                                    presence, presence_at_ms)
              VALUES ('gw-01', 'ulsan-1', 7, 2, 1000, 'online', 900),
                     ('gw-02', 's1', 50, 0, 2000, NULL, NULL),
@@ -58,7 +59,8 @@ async fn rows_of_before(store: &Store) {
         .await;
     store
         .raw(
-            "INSERT INTO sequence_gaps (gateway_id, first_sequence, last_sequence, noticed_at_ms, lost)
+            "INSERT INTO sequence_gaps (gateway_id, first_sequence, last_sequence, noticed_at_ms, \
+             lost)
              VALUES ('gw-01', 1, 2, 100, TRUE), ('gw-01', 4, 5, 200, FALSE),
                     ('gw-02', 5, 6, 300, FALSE), ('gw-02', 20, 30, 300, FALSE),
                     ('gw-03', 13, 9223372036854775806, 300, FALSE)",
@@ -81,9 +83,9 @@ async fn rows_of_before(store: &Store) {
         .await;
 }
 
-/// Migration 0010 on rows of before: a gateway keeps its number, gaps and losses; two sites that shared
-/// a row are two gateways, each at its own number; a number that a forged event had set is gone; a
-/// bearing belongs to the gateway that measured it.
+/// Migration 0010 on rows of before: a gateway keeps its number, gaps and losses; two sites that
+/// shared a row are two gateways, each at its own number; a number that a forged event had set is
+/// gone; a bearing belongs to the gateway that measured it.
 async fn rows_of_before_go_on_under_their_sites(store: &Store) {
     store.migrate_before(10).await;
     rows_of_before(store).await;
@@ -125,13 +127,15 @@ async fn rows_of_before_go_on_under_their_sites(store: &Store) {
 async fn a_bearing_keeps_the_judgement_of_its_newest_window(store: &Store) {
     store.migrate_before(42).await;
     // the window of 2 s came last
-    let judgements = [(1, 1000, "8.5"), (2, 3000, "6.5"), (3, 2000, "NULL")].map(|(n, at_ms, life)| {
-        format!(
-            "({}, 'ulsan-1', 'P-101', 'DE', {at_ms}, 9000, FALSE, 0, 'Normal', 'steady', {life}, '{{}}', '',
+    let judgements =
+        [(1, 1000, "8.5"), (2, 3000, "6.5"), (3, 2000, "NULL")].map(|(n, at_ms, life)| {
+            format!(
+            "({}, 'ulsan-1', 'P-101', 'DE', {at_ms}, 9000, FALSE, 0, 'Normal', 'steady', {life}, \
+             '{{}}', '',
               '', '{{}}', '[]', '{{}}')",
             id(store, n)
         )
-    });
+        });
     store
         .raw(&format!(
             "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
@@ -141,7 +145,8 @@ async fn a_bearing_keeps_the_judgement_of_its_newest_window(store: &Store) {
              INSERT INTO pdm_agent_memory (event_id, site, equipment_id, bearing_id, measured_at_ms,
                                            judged_at_ms, late, fault_stage, risk_level,
                                            degradation_speed, rul_hours, rul_assessment,
-                                           recommendation_ko, recommendation_en, uncertainty, tool_use,
+                                           recommendation_ko, recommendation_en, uncertainty, \
+             tool_use,
                                            diagnosis)
              VALUES {}",
             judgements.join(", ")
@@ -155,7 +160,8 @@ async fn a_bearing_keeps_the_judgement_of_its_newest_window(store: &Store) {
     assert!(fleet[0].event_id.is_some() && fleet[1].event_id.is_none(), "{fleet:?}");
 }
 
-/// Migration 0043: windows of before are told by their events, and one that cannot be read hides no other.
+/// Migration 0043: windows of before are told by their events, and one that cannot be read hides no
+/// other.
 async fn windows_of_before_are_shown_beside_new_ones(store: &Store) {
     store.migrate_before(43).await;
     let (before, after) = (event(1), event(3));
@@ -166,7 +172,8 @@ async fn windows_of_before_are_shown_beside_new_ones(store: &Store) {
         let sql = format!(
             "INSERT INTO events (event_id, gateway_id, sequence, site, equipment_id, bearing_id,
                                  measured_at_ms, received_at_ms, payload)
-             VALUES ({id}, 'gw-01', {number}, 'ulsan-1', 'P-101', 'DE', {at_ms}, {at_ms}, '{payload}')"
+             VALUES ({id}, 'gw-01', {number}, 'ulsan-1', 'P-101', 'DE', {at_ms}, {at_ms}, \
+             '{payload}')"
         );
         store.raw(&sql).await;
     }
@@ -184,11 +191,13 @@ async fn an_alarm_told_beside_another_is_still(store: &Store) {
     let id = id(store, 1);
     store
         .raw(&format!(
-            "INSERT INTO episodes (episode_id, site, equipment_id, bearing_id, sequence, opened_at_ms,
+            "INSERT INTO episodes (episode_id, site, equipment_id, bearing_id, sequence, \
+             opened_at_ms,
                                    changed_at_ms, transition, acknowledgement, suppression, state)
              VALUES ({id}, 'ulsan-1', 'P-101', 'DE', 1, 1000, 1000, 'opened',
                      '{{\"state\":\"unacknowledged\"}}',
-                     '{{\"state\":\"by_design\",\"reason\":\"one cause with ulsan 1/P at Critical/NDE at Warning\"}}',
+                     '{{\"state\":\"by_design\",\"reason\":\"one cause with ulsan 1/P at \
+             Critical/NDE at Warning\"}}',
                      'suppressed_by_design')"
         ))
         .await;
@@ -207,11 +216,14 @@ async fn alarms_of_before_are_episodes(store: &Store) {
     let (first, second, third) = (id(store, 1), id(store, 2), id(store, 3));
     store
         .raw(&format!(
-            "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, repeats,
+            "INSERT INTO alarms (site, equipment_id, bearing_id, notification_id, risk_level, \
+             repeats,
                                  repeat_at_ms, acknowledged_at_ms, acknowledged_by, notification,
                                  since_ms)
-             VALUES ('ulsan-1', 'P-101', 'DE', {first}, 'Warning', 2, 5000, NULL, NULL, '{told}', 1000),
-                    ('ulsan-1', 'P-101', 'NDE', {second}, 'Watch', 0, NULL, 7250, 'kim', '{told}', 2000),
+             VALUES ('ulsan-1', 'P-101', 'DE', {first}, 'Warning', 2, 5000, NULL, NULL, '{told}', \
+             1000),
+                    ('ulsan-1', 'P-101', 'NDE', {second}, 'Watch', 0, NULL, 7250, 'kim', '{told}', \
+             2000),
                     ('ulsan-1', 'P-102', 'DE', {third}, 'Watch', 0, NULL, NULL, NULL, '{told}', 0)"
         ))
         .await;
@@ -249,7 +261,8 @@ async fn hidden_names(store: &Store) {
             "INSERT INTO gateways (site, gateway_id) VALUES ('ulsan-1', 'gw\u{202e}-66');
              INSERT INTO bearing_gateways (bearing, site, gateway_id, since_ms)
              VALUES ('ulsan-1/P-101/D\u{202e}E', 'ulsan-1', 'gw\u{202e}-66', 0);
-             INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
+             INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, \
+             opened_at_ms,
                                    changed_at_ms, transition, acknowledgement, suppression, state,
                                    notification_id, risk_level, repeat_at_ms, notification)
              VALUES ('ulsan-1', 'P-101', 'D\u{202e}E', {bad}, 1, 0, 0, 'opened', '{{}}', '{{}}',
@@ -273,8 +286,8 @@ async fn hidden_names(store: &Store) {
         .await;
 }
 
-/// A direction character in a stored name: gateways are listed, the other alarms are repeated and the
-/// other events judged.
+/// A direction character in a stored name: gateways are listed, the other alarms are repeated and
+/// the other events judged.
 async fn a_name_that_is_no_longer_taken_hides_no_other_row(store: &Store) {
     store.migrate().await.expect("migrated");
     store.intake().store(&[incoming(&event(1))], at(0.0), "dead").await.expect("stored");

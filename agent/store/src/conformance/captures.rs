@@ -1,4 +1,5 @@
-//! Captured waveforms: bounded, oldest first, never those of an open alarm nor the newest reference.
+//! Captured waveforms: bounded, oldest first, never those of an open alarm nor the newest
+//! reference.
 
 use pdm_shared::capture::{CaptureAnswer, CaptureDocument, CaptureReason, CaptureRefusal};
 use pdm_shared::delivery::{GatewayStatus, Presence};
@@ -35,7 +36,8 @@ async fn ids(store: &Store, key: &BearingKey) -> Vec<u128> {
     rows.iter().map(|row| row.capture_id.as_u128()).collect()
 }
 
-/// Issue 39: a capture stands once, and is found by its identity and under its bearing, newest first.
+/// Issue 39: a capture stands once, and is found by its identity and under its bearing, newest
+/// first.
 pub(super) async fn a_capture_stands_once(store: &Store) {
     for number in [1, 2] {
         let note = capture(number, key(), CaptureReason::Demand);
@@ -54,8 +56,8 @@ pub(super) async fn a_capture_stands_once(store: &Store) {
     assert_eq!(store.captures().captures_held().await.expect("counted"), (3, 3000));
 }
 
-/// Issue 39: the oldest captures make room; those of an open alarm and the newest reference never do, and
-/// where nothing else is left the new one is refused and nothing is forgotten.
+/// Issue 39: the oldest captures make room; those of an open alarm and the newest reference never
+/// do, and where nothing else is left the new one is refused and nothing is forgotten.
 pub(super) async fn the_oldest_captures_make_room_and_those_of_open_alarms_stay(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -84,8 +86,9 @@ pub(super) async fn the_oldest_captures_make_room_and_those_of_open_alarms_stay(
     assert_eq!(ids(store, &key()).await, [4, 1], "nothing was forgotten");
 }
 
-/// A bearing whose alarm stands does not keep all that came in it: the first and the newest of the alarm's rise and
-/// the newest three of what it told later stay, and what anybody asked for in it leaves.
+/// A bearing whose alarm stands does not keep all that came in it: the first and the newest of the
+/// alarm's rise and the newest three of what it told later stay, and what anybody asked for in it
+/// leaves.
 pub(super) async fn an_open_alarm_keeps_its_rise_and_the_newest_few(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -136,8 +139,8 @@ pub(super) async fn captures_go_with_their_bearing(store: &Store) {
     assert_eq!(found.row.key, other());
 }
 
-/// R-UI-1: a demand stands once for its bearing and leaves once; the gateway's status answers it, the capture ends it,
-/// and a bearing that is renamed keeps it.
+/// R-UI-1: a demand stands once for its bearing and leaves once; the gateway's status answers it,
+/// the capture ends it, and a bearing that is renamed keeps it.
 pub(super) async fn a_demand_is_known_until_its_capture_is_here(store: &Store) {
     let demand = |number: u128, seconds: f64| {
         let id = Uuid::from_u128(number);

@@ -1,11 +1,11 @@
 //! Tests who may say what about whom (`docs/security.md`): no claim of one gateway changes what is
 //! told of another's bearing.
 //!
-//! Claims are drawn at random and stored between the events of an honest gateway; another store gets the
-//! honest events alone. What both know of the honest bearing has to be the same. The first event of the
-//! honest gateway comes first: until then a bearing belongs to nobody.
+//! Claims are drawn at random and stored between the events of an honest gateway; another store
+//! gets the honest events alone. What both know of the honest bearing has to be the same. The first
+//! event of the honest gateway comes first: until then a bearing belongs to nobody.
 
-use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::delivery::{GatewayStatus, Presence};
 use pdm_shared::event::Event;
 use pdm_shared::id::{Epoch, EventId, GatewayKey};
 use pdm_web::plant::WindowRow;
@@ -39,22 +39,11 @@ impl Drawn {
 
 fn status(gateway: &str, epoch: Epoch, last: u64) -> Incoming {
     let status = GatewayStatus {
-        schema: STATUS_SCHEMA.to_owned(),
-        gateway_id: gateway.parse().expect("name"),
-        status: Presence::Online,
-        at: at(0.0),
-        version: None,
-        bearings: Vec::new(),
         last_sequence: Some(last),
         epoch: Some(epoch),
         first_sequence: Some(1),
-        spooled: None,
-        dropped: None,
-        trouble: None,
-        too_large: None,
         gone: vec![[1, last.max(1)]],
-        thrown_out: false,
-        capture_answers: Vec::new(),
+        ..GatewayStatus::bare(gateway.parse().expect("name"), Presence::Online, at(0.0))
     };
     Incoming::Status { site: event(1).site, status }
 }
@@ -64,8 +53,9 @@ fn sent(event: Event, proven: bool) -> Incoming {
     Incoming::Event { event: Box::new(event), payload, proven }
 }
 
-/// A claim of the hostile gateway: under its own topic about whatever bearing, under the short topic in the
-/// honest one's name, its own status, or one in the honest one's name with another count.
+/// A claim of the hostile gateway: under its own topic about whatever bearing, under the short
+/// topic in the honest one's name, its own status, or one in the honest one's name with another
+/// count.
 fn claim(drawn: &mut Drawn, honest: Epoch) -> Incoming {
     let mut said = if drawn.below(3) == 0 { healthy(1) } else { event(1) };
     said.event_id = EventId(uuid::Uuid::from_u128(

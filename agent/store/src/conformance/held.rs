@@ -51,13 +51,14 @@ async fn a_held_judgement_keeps_its_bearing_and_no_other(store: &Store) {
     assert!(store.judging().hold(&place, &judgement).await.expect("held"));
     let free: Vec<_> = waiting(store).await.into_iter().map(|one| one.event.event_id).collect();
     assert_eq!(free, [other.event_id], "its bearing waits with it, others do not");
-    let (at_back, looked_to) = store.judging().behind_held(0, 10).await.expect("read");
+    let (at_back, looked_to) = store.judging().events_after_held(0, 10).await.expect("read");
     assert_eq!(at_back.len(), 1);
     assert!(looked_to > at_back[0].arrival, "up to the event of the other bearing");
     assert_eq!((at_back[0].held, at_back[0].event.event_id), (first.event_id, behind.event_id));
-    let (none, still) = store.judging().behind_held(at_back[0].arrival, 10).await.expect("read");
+    let (none, still) =
+        store.judging().events_after_held(at_back[0].arrival, 10).await.expect("read");
     assert!(none.is_empty() && still == looked_to);
-    let (one, up_to) = store.judging().behind_held(0, 1).await.expect("read");
+    let (one, up_to) = store.judging().events_after_held(0, 1).await.expect("read");
     assert_eq!((one.len(), up_to), (1, at_back[0].arrival), "a full page ends at its last");
     let run = store.judging().held_run(first.event_id).await.expect("read");
     assert_eq!(run.as_ref(), Some(&judgement.checkpoint));
@@ -83,12 +84,16 @@ async fn a_held_judgement_keeps_its_bearing_and_no_other(store: &Store) {
         (going_on.len(), store.judging().noted_steps(first.event_id).await.expect("read")),
         (3, 1)
     );
-    assert_eq!(store.judging().heard(first.event_id).await.expect("read"), Some(given));
+    assert_eq!(store.judging().held_answer(first.event_id).await.expect("read"), Some(given));
     for unjudged in going_on {
         judge_one(store, unjudged, None).await;
     }
     assert!(waiting(store).await.is_empty());
-    assert_eq!(store.judging().heard(first.event_id).await.expect("read"), None, "it was taken in");
+    assert_eq!(
+        store.judging().held_answer(first.event_id).await.expect("read"),
+        None,
+        "it was taken in"
+    );
     let counts = store.opinions().opinion_counts().await.expect("counts");
     assert_eq!((counts.agrees, counts.waiting), (1, 2), "the others are asked about afterwards");
     // a judged event waits for nobody
@@ -103,13 +108,14 @@ async fn a_wait_ends_once_by_an_answer_or_by_time(store: &Store) {
         let (place, judgement) = held(event);
         assert!(store.judging().hold(&place, &judgement).await.expect("held"));
     }
-    assert_eq!(store.judging().end_waits(at(10_059.0), false).await.expect("ended"), 0);
+    assert_eq!(store.judging().end_holds(at(10_059.0), false).await.expect("ended"), 0);
     assert!(waiting(store).await.is_empty());
-    assert_eq!(store.judging().end_waits(at(10_060.0), false).await.expect("ended"), 2);
+    assert_eq!(store.judging().end_holds(at(10_060.0), false).await.expect("ended"), 2);
     let late = answer(&first, opinion(Some(OpinionStance::Raises)));
     assert!(!store.judging().answer_held(&late).await.expect("answered"), "its wait was over");
-    assert_eq!(store.judging().heard(first.event_id).await.expect("read"), None);
-    // while the judgement is not stored nobody is asked about it; afterwards the run goes on beside it
+    assert_eq!(store.judging().held_answer(first.event_id).await.expect("read"), None);
+    // while the judgement is not stored nobody is asked about it; afterwards the run goes on beside
+    // it
     let claimed = async || store.opinions().claim_opinions(at(10_070.0), at(10_500.0), 5).await;
     assert!(claimed().await.expect("claimed").is_empty());
     for unjudged in waiting(store).await {
@@ -124,12 +130,12 @@ async fn a_wait_ends_once_by_an_answer_or_by_time(store: &Store) {
     let (place, judgement) = held(&more);
     assert_eq!(place, key());
     assert!(store.judging().hold(&place, &judgement).await.expect("held"));
-    assert_eq!(store.judging().end_waits(at(10_001.0), true).await.expect("ended"), 1);
+    assert_eq!(store.judging().end_holds(at(10_001.0), true).await.expect("ended"), 1);
     assert_eq!(waiting(store).await.len(), 1);
     let one = elsewhere(6);
     put(store, std::slice::from_ref(&one)).await;
     let (place, judgement) = held(&one);
     assert!(store.judging().hold(&place, &judgement).await.expect("held"));
-    store.judging().end_wait(one.event_id).await.expect("ended");
+    store.judging().end_hold(one.event_id).await.expect("ended");
     assert_eq!(waiting(store).await.len(), 2);
 }

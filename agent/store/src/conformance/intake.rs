@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::delivery::{DeadLetter, GatewayStatus, Presence};
 use pdm_shared::event::{Change, ChangeKind, Event};
 use pdm_shared::id::{BearingId, Epoch, EventId};
 
@@ -64,8 +64,8 @@ async fn born(store: &Store, epoch: Option<Epoch>, (first, last): (u64, u64), s:
     !stored.twins.is_empty()
 }
 
-/// R-EDGE-10: two statuses with new epochs, which anybody may write at a broker without access rules, ended a
-/// gateway's intake for good.
+/// R-EDGE-10: two statuses with new epochs, which anybody may write at a broker without access
+/// rules, ended a gateway's intake for good.
 pub(super) async fn a_rival_count_is_kept_and_followed_when_the_known_one_is_silent(store: &Store) {
     let (own, one, two) = (Epoch::at(1), Epoch::at(2), Epoch::at(3));
     birth(store, Some(own), 1, 0).await;
@@ -235,7 +235,8 @@ pub(super) async fn an_identity_that_another_event_has_is_refused_and_not_taken_
     assert_eq!(receipt(store).await, (1, vec![]));
 }
 
-/// R-EDGE-10: a gateway that had used an identity before made the store refuse another gateway's Critical.
+/// R-EDGE-10: a gateway that had used an identity before made the store refuse another gateway's
+/// Critical.
 pub(super) async fn an_identity_that_another_gateway_has_used_refuses_nothing(store: &Store) {
     let hostile = |event: Event| Event {
         gateway_id: "gw-02".parse().expect("name"),
@@ -355,24 +356,7 @@ pub(super) async fn refused_messages_do_not_pile_up(store: &Store) {
 }
 
 pub(super) fn status(presence: Presence, seconds: f64) -> GatewayStatus {
-    GatewayStatus {
-        schema: STATUS_SCHEMA.to_owned(),
-        gateway_id: event(1).gateway_id,
-        status: presence,
-        at: at(seconds),
-        version: None,
-        bearings: Vec::new(),
-        last_sequence: None,
-        epoch: None,
-        first_sequence: None,
-        spooled: None,
-        dropped: None,
-        trouble: None,
-        too_large: None,
-        gone: Vec::new(),
-        thrown_out: false,
-        capture_answers: Vec::new(),
-    }
+    GatewayStatus::bare(event(1).gateway_id, presence, at(seconds))
 }
 
 pub(super) async fn presence_is_noted(store: &Store) {

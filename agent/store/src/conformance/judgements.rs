@@ -3,7 +3,7 @@
 use pdm_expert::case::Memory;
 use pdm_shared::event::{Event, Spectra, SpectrumLines};
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
@@ -67,8 +67,8 @@ pub(super) async fn a_run_is_resumed_where_it_stood(store: &Store) {
     assert_eq!(waiting[0].checkpoint, None);
 }
 
-/// The alarm leaves with the judgement; the rest of the run stays until its documents are written, and a
-/// missing one is told once.
+/// The alarm leaves with the judgement; the rest of the run stays until its documents are written,
+/// and a missing one is told once.
 pub(super) async fn documents_are_left_until_they_are_written(store: &Store) {
     put(store, &[event(1)]).await;
     let id = event(1).event_id;
@@ -131,7 +131,7 @@ fn report(event_id: EventId) -> FollowUpReport {
         at: at(60.0),
         note: Some("재고 있음".to_owned()),
         repaired: true,
-        found: Some(Found {
+        found: Some(WorkFound {
             verdict: Verdict::Right,
             element: Some(Fault::OuterRace),
             cause: Some("정렬 불량\u{0}".to_owned()),

@@ -81,7 +81,8 @@ pub(super) async fn an_alarm_is_told_once_and_acknowledged(store: &Store) {
     );
 }
 
-/// R-AGENT-10: a channel fails from its first vain try on until it delivers, and what was given up is told.
+/// R-AGENT-10: a channel fails from its first vain try on until it delivers, and what was given up
+/// is told.
 pub(super) async fn a_channel_that_fails_is_told_with_its_reason(store: &Store) {
     assert_eq!(store.outbox().channels(at(10_000.0)).await.expect("read"), []);
     put(store, &[event(1)]).await;
@@ -119,7 +120,8 @@ pub(super) async fn a_channel_that_fails_is_told_with_its_reason(store: &Store) 
     );
 }
 
-/// Issue 33, point 5: a secret has changed, so what failed is due now, and what has not been tried is not.
+/// Issue 33, point 5: a secret has changed, so what failed is due now, and what has not been tried
+/// is not.
 pub(super) async fn what_failed_is_tried_at_once(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -138,8 +140,8 @@ pub(super) async fn what_failed_is_tried_at_once(store: &Store) {
     assert_eq!(claim(20_004.0).await, 1);
 }
 
-/// An acknowledgement belongs to the alarm that its sender saw: a time of before, or a notification of an
-/// alarm that is over, means another one.
+/// An acknowledgement belongs to the alarm that its sender saw: a time of before, or a notification
+/// of an alarm that is over, means another one.
 pub(super) async fn an_acknowledgement_of_before_silences_no_alarm(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -166,8 +168,8 @@ pub(super) async fn an_acknowledgement_of_before_silences_no_alarm(store: &Store
     assert!(acknowledge(None, 29_950.0).await, "of a clock that is 50 s behind");
 }
 
-/// A knowledge base that has lost the judgements gets them again; while they wait they are not written
-/// twice.
+/// A knowledge base that has lost the judgements gets them again; while they wait they are not
+/// written twice.
 pub(super) async fn judgements_are_sent_again_once(store: &Store) {
     put(store, &[event(1), event(2), event(3)]).await;
     judge_all(store).await;
@@ -233,7 +235,8 @@ pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &Store
     assert_eq!(to_repeat(telling::REPEAT_S).await, 1);
 }
 
-/// R-AGENT-10. A clean-up of the outbox by hand left an alarm that nobody was told of, and nothing said so.
+/// R-AGENT-10. A clean-up of the outbox by hand left an alarm that nobody was told of, and nothing
+/// said so.
 pub(super) async fn an_alarm_whose_rows_are_gone_is_found(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -385,8 +388,8 @@ async fn what_has_not_left_keeps_its_judgement(store: &Store, forget: Forget, no
     store.outbox().settle(&left, late).await.expect("settled");
 }
 
-/// A clock that was 400 days back while events were stored, and is right again; then one that is 400
-/// days ahead at one look. Nobody kept anything for a day yet.
+/// A clock that was 400 days back while events were stored, and is right again; then one that is
+/// 400 days ahead at one look. Nobody kept anything for a day yet.
 pub(super) async fn no_clock_makes_anything_old_by_being_set(store: &Store) {
     let forget = Forget {
         events_days: 90,

@@ -1,6 +1,6 @@
 //! Taking out and renaming, refused events, shares of an hour.
 
-use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
+use pdm_shared::delivery::{GatewayStatus, Presence};
 use pdm_shared::event::Event;
 use pdm_shared::id::GatewayKey;
 use pdm_shared::topic::Prefix;
@@ -140,7 +140,8 @@ pub(super) async fn a_release_is_written_down(store: &Store) {
     assert_eq!(actions, ["release bearing", "release gateway"], "{acts:?}");
 }
 
-/// The bearings of a gateway go to the one that replaces it; what the broker keeps does not bring it back.
+/// The bearings of a gateway go to the one that replaces it; what the broker keeps does not bring
+/// it back.
 pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &Store) {
     let old = event(1).gateway();
     let new = GatewayKey::new(old.site.clone(), "gw-99".parse().expect("name"));
@@ -150,24 +151,7 @@ pub(super) async fn a_gateway_is_replaced_and_taken_out(store: &Store) {
     assert_eq!(store.gateways().bearing_owners().await.expect("read"), [(key(), new.clone())]);
     let status = |status| Incoming::Status {
         site: old.site.clone(),
-        status: GatewayStatus {
-            schema: STATUS_SCHEMA.to_owned(),
-            gateway_id: old.gateway.clone(),
-            status,
-            at: at(0.0),
-            version: None,
-            bearings: Vec::new(),
-            last_sequence: None,
-            epoch: None,
-            first_sequence: None,
-            spooled: None,
-            dropped: None,
-            trouble: None,
-            too_large: None,
-            gone: Vec::new(),
-            thrown_out: false,
-            capture_answers: Vec::new(),
-        },
+        status: GatewayStatus::bare(old.gateway.clone(), status, at(0.0)),
     };
     store.intake().store(&[status(Presence::Offline)], at(0.0), "dead").await.expect("stored");
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Reports of staff: kept whatever state the work is in, and counted once.
 
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_web::plant::Withdrawn;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ fn report(event_id: Option<EventId>, verdict: Option<Verdict>, note: &str) -> Fo
         at: at(20_000.0),
         note: Some(note.to_owned()),
         repaired: false,
-        found: verdict.map(|verdict| Found {
+        found: verdict.map(|verdict| WorkFound {
             verdict,
             element: Some(Fault::OuterRace),
             cause: None,
@@ -45,8 +45,9 @@ async fn notes(store: &Store) -> Vec<String> {
     notes
 }
 
-/// The alarm's judgement was replaced by later ones, as on most episodes: its work is not open any more. The
-/// report closes the open work, and its verdict counts once, however many judgements it is sent of.
+/// The alarm's judgement was replaced by later ones, as on most episodes: its work is not open any
+/// more. The report closes the open work, and its verdict counts once, however many judgements it
+/// is sent of.
 pub(super) async fn a_report_on_replaced_work_goes_to_the_open_work(store: &Store) {
     put(store, &[event(1), event(2), event(3)]).await;
     judge_all(store).await;
@@ -68,8 +69,8 @@ pub(super) async fn a_report_on_replaced_work_goes_to_the_open_work(store: &Stor
     assert_eq!((reports[0].actions, reports[1].actions), (0, 1));
 }
 
-/// A program's report that names no action, where the work of two judgements is open: it is kept, sets none,
-/// and its sender is answered with both.
+/// A program's report that names no action, where the work of two judgements is open: it is kept,
+/// sets none, and its sender is answered with both.
 pub(super) async fn a_report_that_names_no_action_of_several_sets_none(store: &Store) {
     put(store, &[event(1), event(2)]).await;
     judge_all(store).await;
@@ -121,8 +122,8 @@ pub(super) async fn a_report_on_a_replaced_action_sets_the_one_that_asks_for_the
     assert_eq!(send(store, &missing, 20_000.0).await, Reported::Unknown);
 }
 
-/// Work that is done, dropped, of a judgement that is no longer kept, or of none at all: the report is a
-/// finding of the bearing.
+/// Work that is done, dropped, of a judgement that is no longer kept, or of none at all: the report
+/// is a finding of the bearing.
 pub(super) async fn a_report_without_open_work_is_a_finding_of_the_bearing(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
@@ -173,7 +174,8 @@ pub(super) async fn the_same_report_is_kept_once(store: &Store) {
     assert_eq!(notes(store).await, ["once", "twice"]);
 }
 
-/// A report that was sent by mistake is taken back for ten minutes; it stays, marked, and counts no more.
+/// A report that was sent by mistake is taken back for ten minutes; it stays, marked, and counts no
+/// more.
 pub(super) async fn a_report_is_taken_back_soon_after_it(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;

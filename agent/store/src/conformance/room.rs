@@ -124,7 +124,8 @@ pub(super) async fn a_gateway_that_fills_the_store_deletes_its_own_history_alone
     assert!(stands.is_open() && stands.alarm.is_some(), "the alarm stays");
 }
 
-/// Slack above the ceiling: what one look deletes at once, and what comes between two looks; here a batch.
+/// Slack above the ceiling: what one look deletes at once, and what comes between two looks; here a
+/// batch.
 const SLACK: u64 = 4 << 20;
 
 pub(super) async fn a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay(store: &Store) {

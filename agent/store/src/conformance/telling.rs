@@ -1,7 +1,8 @@
-//! Notifications as the store gets them from the policy of telling, without its choices: a level above
-//! the highest told is told to the broker and to one web hook, and is repeated every [`REPEAT_S`].
+//! Notifications as the store gets them from the policy of telling, without its choices: a level
+//! above the highest told is told to the broker and to one web hook, and is repeated every
+//! [`REPEAT_S`].
 
-use pdm_episode::{EndCause, Episode, EpisodeRules, Finding, Observation, Step, follow};
+use pdm_episode::{EndCause, Episode, EpisodeRules, EpisodeStep, Finding, Observation, follow};
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::id::{BearingKey, EventId};
@@ -82,7 +83,7 @@ fn window(level: RiskLevel, now: Timestamp, ended: Option<EndCause>) -> Observat
     }
 }
 
-fn change(step: &Step, alarm: Option<Alarm>) -> EpisodeChange {
+fn change(step: &EpisodeStep, alarm: Option<Alarm>) -> EpisodeChange {
     EpisodeChange {
         episode: step.episode.clone(),
         resets_acknowledgement: alarm.as_ref().is_some_and(|alarm| alarm.repeats == 0),
@@ -93,7 +94,7 @@ fn change(step: &Step, alarm: Option<Alarm>) -> EpisodeChange {
     }
 }
 
-fn told(notification: Notification, step: &Step, repeats: u32) -> Announcement {
+fn told(notification: Notification, step: &EpisodeStep, repeats: u32) -> Announcement {
     let alarm = Alarm {
         telling: None,
         risk: notification.risk_level,
@@ -143,7 +144,7 @@ pub(super) fn over(record: &EpisodeRecord, now: Timestamp) -> Announcement {
 pub(super) fn repeated(record: &EpisodeRecord, now: Timestamp) -> Announcement {
     let alarm = record.alarm.as_ref().expect("it was told");
     let repetition = notification(&key(), alarm.risk, NotificationReason::Repeated, now);
-    let step = Step { episode: record.episode.clone(), tell: None };
+    let step = EpisodeStep { episode: record.episode.clone(), tell: None };
     told(repetition, &step, alarm.repeats + 1)
 }
 

@@ -6,8 +6,8 @@ use pdm_shared::text::Text;
 use super::{at, event, judge_all, key, put, telling};
 use crate::{Outgoing, Payload, SendOutcome, Store, WayState, webhook_lane};
 
-/// R-AGENT-10: a lane that takes nothing is known as that, another gets the same notification once, and a
-/// recipient who refuses what the others of a lane have is seen beside the delivery.
+/// R-AGENT-10: a lane that takes nothing is known as that, another gets the same notification once,
+/// and a recipient who refuses what the others of a lane have is seen beside the delivery.
 pub(super) async fn a_notification_spreads_to_further_lanes_once(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;

@@ -1,5 +1,5 @@
-//! Lists as one parameter of a statement: an array in PostgreSQL, JSON in SQLite, which has no arrays.
-//! One statement with one parameter stays prepared whatever the length of the list.
+//! Lists as one parameter of a statement: an array in PostgreSQL, JSON in SQLite, which has no
+//! arrays. One statement with one parameter stays prepared whatever the length of the list.
 
 use pdm_shared::id::EventId;
 use sqlx::encode::IsNull;

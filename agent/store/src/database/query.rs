@@ -121,8 +121,9 @@ fn unreadable(error: &sqlx::Error) -> StoreError {
     StoreError::Content { what: "a column", reason: error.to_string() }
 }
 
-/// The value of a column of a server's row. A pooler that was set to transaction mode while the agent runs gives a
-/// session the rows of another statement: they have fewer values than columns, on which the driver panics.
+/// The value of a column of a server's row. A pooler that was set to transaction mode while the
+/// agent runs gives a session the rows of another statement: they have fewer values than columns,
+/// on which the driver panics.
 pub(crate) fn value_of<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
     row: &'r PgRow,
     column: impl ColumnIndex<PgRow>,

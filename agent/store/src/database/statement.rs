@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::Dialect;
 
-/// The text of a statement. Both spellings take the same parameters (`$1`, `$2`, … in their order) and
-/// give the same columns.
+/// The text of a statement. Both spellings take the same parameters (`$1`, `$2`, … in their order)
+/// and give the same columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Statement {
     pub(crate) sqlite: &'static str,
@@ -39,8 +39,8 @@ impl Spelt {
 }
 
 impl Dialect {
-    /// A table of the events that wait for a judgement, with `arrival` and `event_id`: SQLite marks them
-    /// in `events`, PostgreSQL lists them beside it, as its partitions are only ever added to.
+    /// A table of the events that wait for a judgement, with `arrival` and `event_id`: SQLite marks
+    /// them in `events`, PostgreSQL lists them beside it, as its partitions are only ever added to.
     pub(crate) const fn unjudged_events(self) -> &'static str {
         match self {
             Self::Sqlite => "(SELECT arrival, event_id FROM events WHERE judged = 0)",

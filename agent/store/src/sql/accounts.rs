@@ -35,7 +35,8 @@ impl From<StoreError> for PlantError {
     }
 }
 
-/// Users, their sessions and tokens, and the record of acts; used by the HTTP server and the command line.
+/// Users, their sessions and tokens, and the record of acts; used by the HTTP server and the
+/// command line.
 #[derive(Debug, Clone)]
 pub struct StoredAccounts {
     pub(crate) database: Database,
@@ -51,7 +52,10 @@ impl AccountStore for StoredAccounts {
     async fn users(&self) -> Result<Vec<User>, PlantError> {
         let mut reader = self.database.read().await?;
         let rows = reader
-            .query("SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users ORDER BY name")
+            .query(
+                "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM \
+                users ORDER BY name",
+            )
             .fetch_all()
             .await?;
         Ok(rows.iter().map(|row| user_of(row, 0)).collect::<Result<_, _>>()?)
@@ -60,7 +64,8 @@ impl AccountStore for StoredAccounts {
     async fn user(&self, name: &str) -> Result<Option<User>, PlantError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(
-            "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users WHERE name = $1",
+            "SELECT name, role, password, disabled, created_at_ms, issuer, subject FROM users \
+             WHERE name = $1",
         );
         let row = query.bind(name).fetch_optional().await?;
         Ok(row.map(|row| user_of(&row, 0)).transpose()?)

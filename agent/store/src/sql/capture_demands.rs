@@ -1,5 +1,5 @@
-//! Demands of people for waveforms: written with the row of the outbox by which they leave, answered by the status of
-//! a gateway, and ended by their capture.
+//! Demands of people for waveforms: written with the row of the outbox by which they leave,
+//! answered by the status of a gateway, and ended by their capture.
 
 use pdm_shared::capture::{
     CaptureAnswer, CaptureDocument, CaptureReason, CaptureRefusal, CaptureTrigger,
@@ -26,8 +26,8 @@ pub struct CaptureDemandNote {
 }
 
 impl CaptureStore {
-    /// Notes a demand and lets it leave, unless an earlier one of its bearing still waits: the demand that stands
-    /// now, and whether it is this one.
+    /// Notes a demand and lets it leave, unless an earlier one of its bearing still waits: the
+    /// demand that stands now, and whether it is this one.
     pub async fn demand_capture(
         &self,
         note: &CaptureDemandNote,
@@ -54,7 +54,8 @@ impl CaptureStore {
         let by = connection.dialect().text(&row.by).into_owned();
         connection
             .query(
-                "INSERT INTO capture_demands (demand_id, site, equipment_id, bearing_id, by_name, asked_at_ms)
+                "INSERT INTO capture_demands (demand_id, site, equipment_id, bearing_id, by_name, \
+                 asked_at_ms)
                  VALUES ($1, $2, $3, $4, $5, $6)",
             )
             .bind(row.demand_id)
@@ -131,8 +132,8 @@ pub(super) async fn note_answers(
     Ok(())
 }
 
-/// Ends the demands that a capture shows: by their identity; by their time where the gateway's program is older
-/// and repeats that alone.
+/// Ends the demands that a capture shows: by their identity; by their time where the gateway's
+/// program is older and repeats that alone.
 pub(super) async fn note_arrival(
     connection: &mut Connection<'_>,
     key: &BearingKey,

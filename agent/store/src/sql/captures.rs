@@ -11,8 +11,8 @@ use crate::StoreError;
 use crate::database::{Lock, Row};
 use crate::encoding::{json_of, readable, time_of};
 
-/// An alarm keeps the captures that came in from this time before its opening on, ms: a week. Chosen: the
-/// gateway's anomaly may stand for days before the agent opens an episode for it.
+/// An alarm keeps the captures that came in from this time before its opening on, ms: a week.
+/// Chosen: the gateway's anomaly may stand for days before the agent opens an episode for it.
 const BEFORE_ALARM_MS: i64 = 7 * 86_400_000;
 
 macro_rules! captures {
@@ -24,10 +24,11 @@ macro_rules! captures {
     };
 }
 
-/// Parameter: [`BEFORE_ALARM_MS`]. What may leave, oldest first. Of an open alarm these stay: the first and the
-/// newest capture of the reason alarm (of a bearing with two points one each), and the newest three for a zone
-/// or a name; so one bearing, whose alarm stands for months, does not fill the room of all. Rows of before have 1
-/// for all that came in an alarm: without a row of 2 the first of them stays.
+/// Parameter: [`BEFORE_ALARM_MS`]. What may leave, oldest first. Of an open alarm these stay: the
+/// first and the newest capture of the reason alarm (of a bearing with two points one each), and
+/// the newest three for a zone or a name; so one bearing, whose alarm stands for months, does not
+/// fill the room of all. Rows of before have 1 for all that came in an alarm: without a row of 2
+/// the first of them stays.
 const LEAVING: &str = "SELECT capture_id, bytes FROM captures AS c
      WHERE NOT (c.of_alarm > 0 AND EXISTS (
                SELECT 1 FROM episodes AS e
@@ -140,7 +141,8 @@ impl CaptureStore {
         let text = connection.dialect().text(text).into_owned();
         let noted = connection
             .query(
-                "INSERT INTO captures (capture_id, site, equipment_id, bearing_id, gateway_id, started_at_ms,
+                "INSERT INTO captures (capture_id, site, equipment_id, bearing_id, gateway_id, \
+                 started_at_ms,
                                        received_at_ms, bytes, of_alarm, is_reference, document)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
                  ON CONFLICT (capture_id) DO NOTHING",
@@ -192,8 +194,8 @@ impl CaptureStore {
     }
 }
 
-/// The value of `of_alarm`: 2 for the capture of an alarm's rise, 1 for what its alarm told later, 0 for what is
-/// not for an alarm, such as a demand while one stands.
+/// The value of `of_alarm`: 2 for the capture of an alarm's rise, 1 for what its alarm told later,
+/// 0 for what is not for an alarm, such as a demand while one stands.
 fn alarm_rank(document: &CaptureDocument) -> i64 {
     i64::from(document.is_for_alarm()) + i64::from(document.is_for(CaptureReason::Alarm))
 }

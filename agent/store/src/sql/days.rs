@@ -1,11 +1,12 @@
 //! Counts the age of a row in days on which the store was looked through, not by the times in the
 //! rows.
 //!
-//! A clock that is set back 400 days writes rows that look 400 days old as soon as it is right again,
-//! and a clock that is set ahead makes everything look old. So each day's first look ([`note`]) writes
-//! down how far every table has come, and what is kept for N days is deleted up to what the look N days
-//! of looking earlier had found ([`reached`]). A wrong clock can add one day to that count for each day
-//! that it names. Days on which no agent ran do not count, so rows are kept for longer then.
+//! A clock that is set back 400 days writes rows that look 400 days old as soon as it is right
+//! again, and a clock that is set ahead makes everything look old. So each day's first look
+//! ([`note`]) writes down how far every table has come, and what is kept for N days is deleted up
+//! to what the look N days of looking earlier had found ([`reached`]). A wrong clock can add one
+//! day to that count for each day that it names. Days on which no agent ran do not count, so rows
+//! are kept for longer then.
 
 use std::sync::LazyLock;
 
@@ -30,8 +31,8 @@ pub(crate) struct Reached {
     pub(super) outbox_next_day: i64,
 }
 
-/// Parameters: day, now. PostgreSQL is asked for the sequence: the greatest arrival of the table would
-/// be a look into every partition.
+/// Parameters: day, now. PostgreSQL is asked for the sequence: the greatest arrival of the table
+/// would be a look into every partition.
 static NOTE: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let last_arrival = match dialect {

@@ -1,4 +1,5 @@
-//! Refused messages: each kind is kept once with its count, and the first of it leaves as a dead letter.
+//! Refused messages: each kind is kept once with its count, and the first of it leaves as a dead
+//! letter.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -24,8 +25,8 @@ static LETTERS_WAITING: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|_| format!("SELECT count(*) FROM outbox WHERE lane = $1 AND state = '{waiting}'"))
 });
 
-/// Counts one refused message, which leaves by this lane under this topic. What answers staff has the lane
-/// of everything else.
+/// Counts one refused message, which leaves by this lane under this topic. What answers staff has
+/// the lane of everything else.
 pub(super) async fn take_refused(
     connection: &mut Connection<'_>,
     letter: &DeadLetter,
@@ -38,7 +39,8 @@ pub(super) async fn take_refused(
     Ok(())
 }
 
-/// The refusal of a shelf of a bearing that was never measured, or of the end of one that there is not.
+/// The refusal of a shelf of a bearing that was never measured, or of the end of one that there is
+/// not.
 pub(super) fn unknown_shelf(
     key: &BearingKey,
     shelve: &Shelve,
@@ -72,14 +74,14 @@ pub(super) fn undecided_work(
 ) -> Result<DeadLetter, StoreError> {
     let payload = to_json("a follow-up", report)?;
     let reason = format!(
-        "the report is kept and sets no action: number is absent and the work of several judgements is open; send it \
-         again with one of {open}"
+        "the report is kept and sets no action: number is absent and the work of several \
+         judgements is open; send it again with one of {open}"
     );
     Ok(DeadLetter::of(&format!("{key}/follow-up"), payload.as_bytes(), reason, now))
 }
 
-/// Writes one dead letter for all events that were refused for one cause, gateway and bearing: a hostile
-/// gateway must not fill the table, and the first of its events shows what it sends.
+/// Writes one dead letter for all events that were refused for one cause, gateway and bearing: a
+/// hostile gateway must not fill the table, and the first of its events shows what it sends.
 pub(super) async fn refuse_events(
     connection: &mut Connection<'_>,
     batch: &[Incoming],
@@ -118,8 +120,8 @@ pub(super) async fn refuse_events(
     Ok(())
 }
 
-/// Counts `count` refused messages of one fingerprint; true if the first of them leaves as a dead letter,
-/// which it does unless too many wait already.
+/// Counts `count` refused messages of one fingerprint; true if the first of them leaves as a dead
+/// letter, which it does unless too many wait already.
 async fn refuse(
     connection: &mut Connection<'_>,
     letter: &DeadLetter,

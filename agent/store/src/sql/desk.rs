@@ -4,7 +4,7 @@
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{EpisodeFilter, Place, Remark, ReportRow, Withdrawn, WorkRow};
+use pdm_web::plant::{EpisodeFilter, ListPlace, Remark, ReportRow, Withdrawn, WorkRow};
 use uuid::Uuid;
 
 use super::episodes::{columns, record_of};
@@ -62,7 +62,7 @@ impl DeskStore {
     pub async fn episode_page(
         &self,
         filter: EpisodeFilter,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
         let mut reader = self.database.read().await?;
@@ -74,7 +74,7 @@ impl DeskStore {
             }
             EpisodeFilter::All => reader.query(page!("")),
         };
-        let Place { at_ms, id, .. } = before.unwrap_or(NEWEST);
+        let ListPlace { at_ms, id, .. } = before.unwrap_or(NEWEST);
         let rows = query.bind(at_ms).bind(id).bind(i64::from(limit)).fetch_all().await?;
         let of = |row: &Row| Ok((row.key()?, record_of(row)?));
         Ok(rows.iter().map(of).filter_map(readable).collect())
@@ -91,8 +91,9 @@ impl DeskStore {
         row.map(|row| Ok((row.key()?, record_of(&row)?))).transpose()
     }
 
-    /// The last acknowledgements and remarks of a bearing's episode that opened at a time, oldest first: up
-    /// to the opening of the next one, since people write of an episode after it has closed as well.
+    /// The last acknowledgements and remarks of a bearing's episode that opened at a time, oldest
+    /// first: up to the opening of the next one, since people write of an episode after it has
+    /// closed as well.
     pub async fn remarks(
         &self,
         key: &BearingKey,
@@ -143,7 +144,7 @@ impl DeskStore {
     pub async fn work_page(
         &self,
         is_open: bool,
-        before: Option<Place>,
+        before: Option<ListPlace>,
         limit: u32,
     ) -> Result<Vec<WorkRow>, StoreError> {
         let mut reader = self.database.read().await?;
@@ -152,7 +153,7 @@ impl DeskStore {
         } else {
             reader.query(work_page!(""))
         };
-        let Place { at_ms, id, number } = before.unwrap_or(NEWEST);
+        let ListPlace { at_ms, id, number } = before.unwrap_or(NEWEST);
         let query = query.bind(at_ms).bind(id).bind(i64::from(number));
         let rows = query.bind(i64::from(limit)).fetch_all().await?;
         Ok(rows.iter().map(work_of).filter_map(readable).collect())
@@ -217,7 +218,7 @@ impl DeskStore {
 }
 
 /// Before this place stands every row.
-const NEWEST: Place = Place { at_ms: i64::MAX, id: Uuid::max(), number: 0 };
+const NEWEST: ListPlace = ListPlace { at_ms: i64::MAX, id: Uuid::max(), number: 0 };
 
 fn work_of(row: &Row) -> Result<WorkRow, StoreError> {
     let time = |column: &str| row.get::<Option<i64>>(column)?.map(time_of).transpose();

@@ -23,9 +23,9 @@ use row::record_as_readable;
 pub(super) use row::{AlarmColumns, columns, record_of};
 pub(super) use write::{put, write};
 
-/// Episodes that stand and that nobody has acknowledged, by a column with the time at which they are due.
-/// Parameters: now, the latest time that a right clock writes, limit, the latest time at which a right clock has told
-/// an alarm.
+/// Episodes that stand and that nobody has acknowledged, by a column with the time at which they
+/// are due. Parameters: now, the latest time that a right clock writes, limit, the latest time at
+/// which a right clock has told an alarm.
 macro_rules! due {
     ($at_ms:literal) => {
         columns!(
@@ -44,8 +44,8 @@ pub struct EpisodeStore {
 }
 
 impl EpisodeStore {
-    /// Episodes that stand, that nobody has acknowledged and whose repetition is due, at most `limit`,
-    /// where one is repeated every `every_s` seconds.
+    /// Episodes that stand, that nobody has acknowledged and whose repetition is due, at most
+    /// `limit`, where one is repeated every `every_s` seconds.
     pub async fn episodes_to_repeat(
         &self,
         now: Timestamp,
@@ -55,8 +55,8 @@ impl EpisodeStore {
         self.due(due!("repeat_at_ms"), &DueAlarm::at(now, every_s), limit).await
     }
 
-    /// Episodes that stand and that nobody has acknowledged whose next step of telling is due, at most
-    /// `limit`.
+    /// Episodes that stand and that nobody has acknowledged whose next step of telling is due, at
+    /// most `limit`.
     pub async fn episodes_to_tell(
         &self,
         now: Timestamp,
@@ -65,9 +65,10 @@ impl EpisodeStore {
         self.due(due!("telling_at_ms"), &DueAlarm::at(now, LONGEST_STEP_S), limit).await
     }
 
-    /// Episodes that stand, that nobody has acknowledged and of whose last message, written between `since` and
-    /// `until`, the outbox has no row that leads to a person or hook, at most `limit`. Either it was written for none, or
-    /// somebody has deleted them: a row that has left stays until the retention of what was told.
+    /// Episodes that stand, that nobody has acknowledged and of whose last message, written between
+    /// `since` and `until`, the outbox has no row that leads to a person or hook, at most `limit`.
+    /// Either it was written for none, or somebody has deleted them: a row that has left stays
+    /// until the retention of what was told.
     pub async fn episodes_without_ways(
         &self,
         since: Timestamp,
@@ -90,8 +91,8 @@ impl EpisodeStore {
         Ok(rows.iter().map(keyed).filter_map(readable).collect())
     }
 
-    /// Episodes that are told with another alarm of their cause, at most `limit` after the episode `after`,
-    /// in the order of their identities.
+    /// Episodes that are told with another alarm of their cause, at most `limit` after the episode
+    /// `after`, in the order of their identities.
     pub async fn told_beside(
         &self,
         after: Uuid,
@@ -106,8 +107,8 @@ impl EpisodeStore {
         Ok(rows.iter().map(keyed).filter_map(readable).collect())
     }
 
-    /// Open episodes under a suppression, and those of which one has withheld something, at most `limit`
-    /// after the episode `after`, in the order of their identities.
+    /// Open episodes under a suppression, and those of which one has withheld something, at most
+    /// `limit` after the episode `after`, in the order of their identities.
     pub async fn suppressed(
         &self,
         after: Uuid,
@@ -224,8 +225,8 @@ impl EpisodeStore {
 }
 
 impl EpisodeStore {
-    /// Episodes that are due. One that cannot be read is due no more, because it would be for ever and
-    /// keep its place before the others.
+    /// Episodes that are due. One that cannot be read is due no more, because it would be for ever
+    /// and keep its place before the others.
     async fn due(
         &self,
         statement: &'static str,
@@ -298,8 +299,8 @@ pub(super) async fn told_lately(
     Ok(rows.iter().map(of).filter_map(readable).collect())
 }
 
-/// Whether the open episode is still the one that a change was decided on. The lock holds up another
-/// replica, which could otherwise decide on the same.
+/// Whether the open episode is still the one that a change was decided on. The lock holds up
+/// another replica, which could otherwise decide on the same.
 async fn is_unchanged(
     connection: &mut Connection<'_>,
     key: &BearingKey,

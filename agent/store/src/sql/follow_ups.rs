@@ -4,7 +4,7 @@
 use pdm_expert::case::{RECALLED_WORK, Work};
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -41,8 +41,8 @@ impl FollowUpStore {
         row.map_or(Ok(Vec::new()), |row| json_of("follow-up actions", row.get(0)?))
     }
 
-    /// Applies a report of staff on the work of a bearing. What was found goes into the bearing's memory
-    /// and, with the judgement, into the knowledge base.
+    /// Applies a report of staff on the work of a bearing. What was found goes into the bearing's
+    /// memory and, with the judgement, into the knowledge base.
     pub async fn report(
         &self,
         key: &BearingKey,
@@ -132,11 +132,11 @@ static OF_BEARING: std::sync::LazyLock<crate::database::Spelt> = std::sync::Lazy
     })
 });
 
-pub(super) fn found_of(row: &Row) -> Result<Option<Found>, StoreError> {
+pub(super) fn found_of(row: &Row) -> Result<Option<WorkFound>, StoreError> {
     let Some(word) = row.get::<Option<&str>>("verdict")? else { return Ok(None) };
     let verdict: Verdict = json_of("a verdict", &format!("\"{word}\""))?;
     let element = row.get::<Option<&str>>("element")?.map(fault_of).transpose()?;
-    Ok(Some(Found { verdict, element, cause: row.get("cause")? }))
+    Ok(Some(WorkFound { verdict, element, cause: row.get("cause")? }))
 }
 
 pub(super) fn state_of(row: &Row) -> Result<FollowUpState, StoreError> {
@@ -182,8 +182,8 @@ pub(super) async fn of_bearing(
     Ok(work)
 }
 
-/// Writes the work that a judgement asks for. What an earlier judgement of the bearing asked for and is
-/// still open is superseded by it.
+/// Writes the work that a judgement asks for. What an earlier judgement of the bearing asked for
+/// and is still open is superseded by it.
 pub(super) async fn write(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -224,7 +224,8 @@ async fn insert(
             "INSERT INTO follow_ups (site, equipment_id, bearing_id, event_id, number, asked_at_ms,
                                      action_ko, action_en, due_at_ms, work_order, state, by_whom,
                                      at_ms, note, repaired, verdict, element, cause)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+             $18)
              ON CONFLICT (event_id, number) DO NOTHING",
         )
         .bind_key(key)

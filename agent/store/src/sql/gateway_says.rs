@@ -15,7 +15,8 @@ use crate::encoding::sequence_of;
 use crate::sequence::Gap;
 use crate::{StoreError, log};
 
-/// Keeps what an online gateway says is wrong with it; since when is the time of the first such status.
+/// Keeps what an online gateway says is wrong with it; since when is the time of the first such
+/// status.
 pub(super) async fn note_trouble(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -54,8 +55,8 @@ pub(super) async fn note_twin(
     Ok(())
 }
 
-/// Counts as lost what the gateway says that it no longer has: a database that is a restored backup asks
-/// for events that the gateway deleted by the receipts of the one before.
+/// Counts as lost what the gateway says that it no longer has: a database that is a restored backup
+/// asks for events that the gateway deleted by the receipts of the one before.
 pub(super) async fn lose_gone(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -64,11 +65,11 @@ pub(super) async fn lose_gone(
     if status.gone.is_empty() {
         return Ok(0);
     }
-    let Some(books) = lock(connection, &BTreeSet::from([gateway.clone()])).await?.remove(gateway)
+    let Some(record) = lock(connection, &BTreeSet::from([gateway.clone()])).await?.remove(gateway)
     else {
         return Ok(0);
     };
-    if books.epoch != status.epoch {
+    if record.epoch != status.epoch {
         return Ok(0);
     }
     let mut lost = 0;
@@ -94,7 +95,8 @@ pub(super) async fn lose_gone(
     }
     if lost > 0 {
         let query = connection.query(
-            "UPDATE gateways SET lost_events = lost_events + $3 WHERE site = $1 AND gateway_id = $2",
+            "UPDATE gateways SET lost_events = lost_events + $3 WHERE site = $1 AND gateway_id = \
+             $2",
         );
         query.bind_gateway(gateway).bind(lost).execute().await?;
         log::events_lost(gateway, lost);

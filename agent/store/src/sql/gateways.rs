@@ -10,7 +10,7 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Database, pins, refusals};
-use crate::admission::Books;
+use crate::admission::GatewayRecord;
 use crate::database::{Connection, Dialect, Row, Spelt};
 use crate::encoding::{json_of, readable, sequence_of, time_of};
 use crate::{GatewayState, MAX_GAPS_IN_RECEIPT, OldGaps, RefusedEvents, StoreError, log};
@@ -148,8 +148,8 @@ impl GatewayStore {
         Ok(is_released)
     }
 
-    /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its next
-    /// events and status are taken as they are. False if the gateway is not known.
+    /// Forgets how a gateway has proven itself: the topic and the count of sequence numbers of its
+    /// next events and status are taken as they are. False if the gateway is not known.
     pub async fn release_gateway(&self, gateway: &GatewayKey) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
         let is_released = pins::release_gateway(&mut transaction.connection(), gateway).await?;
@@ -205,8 +205,8 @@ impl GatewayStore {
     }
 }
 
-/// The gateway that the first two columns name. A name that an earlier version took and this one refuses
-/// is shown in the nearest form that it takes.
+/// The gateway that the first two columns name. A name that an earlier version took and this one
+/// refuses is shown in the nearest form that it takes.
 fn key_of(row: &Row) -> Result<GatewayKey, StoreError> {
     Ok(GatewayKey::new(SiteId::from_any(row.get(0)?), GatewayId::from_any(row.get(1)?)))
 }
@@ -240,7 +240,7 @@ async fn receipt(
     gateway: &GatewayKey,
     now: Timestamp,
 ) -> Result<Option<(SiteId, Receipt)>, StoreError> {
-    let Some(books) = books(connection, gateway).await? else { return Ok(None) };
+    let Some(record) = record(connection, gateway).await? else { return Ok(None) };
     let gaps = connection
         .query(
             "SELECT first_sequence, last_sequence FROM sequence_gaps
@@ -254,11 +254,11 @@ async fn receipt(
         .iter()
         .map(|gap| Ok([gap.get::<i64>(0)?.unsigned_abs(), gap.get::<i64>(1)?.unsigned_abs()]));
     let missing = missing.collect::<Result<Vec<[u64; 2]>, StoreError>>()?;
-    let stored_through = missing.first().map_or(books.highest, |gap| gap[0].saturating_sub(1));
+    let stored_through = missing.first().map_or(record.highest, |gap| gap[0].saturating_sub(1));
     let receipt = Receipt {
         schema: RECEIPT_SCHEMA.to_owned(),
         gateway_id: gateway.gateway.clone(),
-        epoch: books.epoch,
+        epoch: record.epoch,
         stored_through,
         missing,
         at: now,
@@ -280,16 +280,16 @@ static LOCKED_BOOKS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-async fn books(
+async fn record(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
-) -> Result<Option<Books>, StoreError> {
+) -> Result<Option<GatewayRecord>, StoreError> {
     let row = connection.query(BOOKS).bind_gateway(gateway).fetch_optional().await?;
-    row.as_ref().map(books_of).transpose()
+    row.as_ref().map(record_of).transpose()
 }
 
-fn books_of(row: &Row) -> Result<Books, StoreError> {
-    Ok(Books {
+fn record_of(row: &Row) -> Result<GatewayRecord, StoreError> {
+    Ok(GatewayRecord {
         highest: row.get::<i64>(0)?.unsigned_abs(),
         epoch: row.get::<Option<Uuid>>(1)?.map(Epoch),
         epoch_before: row.get::<Option<Uuid>>(2)?.map(Epoch),
@@ -300,23 +300,24 @@ fn books_of(row: &Row) -> Result<Books, StoreError> {
     })
 }
 
-/// Locks those of these gateways that are known, in the order of their names, so that two writers never
-/// wait for each other; tells what is known of each.
+/// Locks those of these gateways that are known, in the order of their names, so that two writers
+/// never wait for each other; tells what is known of each.
 pub(super) async fn lock(
     connection: &mut Connection<'_>,
     gateways: &BTreeSet<GatewayKey>,
-) -> Result<BTreeMap<GatewayKey, Books>, StoreError> {
+) -> Result<BTreeMap<GatewayKey, GatewayRecord>, StoreError> {
     let mut known = BTreeMap::new();
     for gateway in gateways {
         let query = connection.query(&LOCKED_BOOKS).bind_gateway(gateway);
         if let Some(row) = query.fetch_optional().await? {
-            known.insert(gateway.clone(), books_of(&row)?);
+            known.insert(gateway.clone(), record_of(&row)?);
         }
     }
     Ok(known)
 }
 
-/// Makes the row of a gateway whose first event was admitted, and locks it; tells its highest number.
+/// Makes the row of a gateway whose first event was admitted, and locks it; tells its highest
+/// number.
 pub(super) async fn begin(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -334,8 +335,8 @@ pub(super) async fn begin(
     Ok(row.get::<i64>(0)?.unsigned_abs())
 }
 
-/// Whether a status is the last word of a gateway that was taken out: the broker may keep it for ever. One
-/// that is online is there again.
+/// Whether a status is the last word of a gateway that was taken out: the broker may keep it for
+/// ever. One that is online is there again.
 pub(super) async fn is_forgotten(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -352,11 +353,12 @@ pub(super) async fn is_forgotten(
     }
 }
 
-/// Gateways of which no event is stored that are kept. Chosen: those of the largest plant of the benchmarks, which
-/// all say that they are there before their first events.
+/// Gateways of which no event is stored that are kept. Chosen: those of the largest plant of the
+/// benchmarks, which all say that they are there before their first events.
 pub(super) const STRANGERS: i64 = 256;
 
-/// Whether a status may make a gateway known: one that is there already, or one of so many that have sent no event.
+/// Whether a status may make a gateway known: one that is there already, or one of so many that
+/// have sent no event.
 pub(super) async fn has_room(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,
@@ -383,10 +385,10 @@ pub(super) async fn note_proof(
 
 /// Takes over what a gateway's birth document says of its count of sequence numbers.
 ///
-/// The first count that a gateway names goes on from what is stored of it, if that can be; another one
-/// is followed from its first number, and the events of the count before are kept when they still come. While
-/// they come, within `silent_s` of `now`, the other one is a rival: whoever can write the status may have
-/// named it, so it is kept beside the first. True if it is one.
+/// The first count that a gateway names goes on from what is stored of it, if that can be; another
+/// one is followed from its first number, and the events of the count before are kept when they
+/// still come. While they come, within `silent_s` of `now`, the other one is a rival: whoever can
+/// write the status may have named it, so it is kept beside the first. True if it is one.
 pub(super) async fn note_count(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -1,5 +1,5 @@
-//! The asset graph: nodes and relationships in two tables, read as a source of queries and written as
-//! differences.
+//! The asset graph: nodes and relationships in two tables, read as a source of queries and written
+//! as differences.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -32,8 +32,8 @@ static BY_IDS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| format!("{NODES} WHERE id {}", dialect.in_numbers("$1")))
 });
 
-/// Parameters: nodes, type or '', types between commas, limit. Columns: the relationship, and `with_ends`
-/// the node at its other end.
+/// Parameters: nodes, type or '', types between commas, limit. Columns: the relationship, and
+/// `with_ends` the node at its other end.
 fn edges(with_ends: bool, way: Direction, one: bool) -> Spelt {
     let (end, other) = match way {
         Direction::In => ("to_node", "from_node"),
@@ -53,7 +53,8 @@ fn edges(with_ends: bool, way: Direction, one: bool) -> Spelt {
         let (columns, far) = match dialect {
             _ if !with_ends => ("", String::new()),
             Dialect::Sqlite => (FAR, format!("JOIN graph_nodes n ON n.id = e.{other}")),
-            // a look-up a row: PostgreSQL would read every node for a join that it takes for a large one
+            // a look-up a row: PostgreSQL would read every node for a join that it takes for a
+            // large one
             Dialect::Postgres => (
                 FAR,
                 format!(
@@ -153,10 +154,12 @@ static DAYS: LazyLock<Spelt> = LazyLock::new(|| {
             "(SELECT e.arrival FROM events e WHERE {within}
               ORDER BY e.measured_at_ms DESC, e.arrival DESC LIMIT 1)"
         );
-        // PostgreSQL keeps `events` in partitions by arrival: the payload is read in the same look-up
+        // PostgreSQL keeps `events` in partitions by arrival: the payload is read in the same
+        // look-up
         let payload = match dialect {
             Dialect::Sqlite => format!(
-                "(SELECT json_remove(p.payload, '$.spectra') FROM events p WHERE p.arrival = {last})"
+                "(SELECT json_remove(p.payload, '$.spectra') FROM events p WHERE p.arrival = \
+                 {last})"
             ),
             Dialect::Postgres => last.replace("e.arrival FROM", "e.payload FROM"),
         };
@@ -177,7 +180,8 @@ pub struct GraphStore {
 }
 
 impl GraphStore {
-    /// At most `limit` nodes that may fit `scan`, after an identity, in the order of their identities.
+    /// At most `limit` nodes that may fit `scan`, after an identity, in the order of their
+    /// identities.
     pub async fn graph_scan(
         &self,
         scan: &Scan,
@@ -232,7 +236,8 @@ impl GraphStore {
             }
             ([], ..) => {
                 let query = reader.query(
-                    "SELECT id, kind, properties FROM graph_nodes WHERE id > $1 ORDER BY id LIMIT $2",
+                    "SELECT id, kind, properties FROM graph_nodes WHERE id > $1 ORDER BY id LIMIT \
+                     $2",
                 );
                 query.bind(after).bind(limit).fetch_all().await?
             }
@@ -247,8 +252,8 @@ impl GraphStore {
         query.fetch_all().await?.iter().map(node_of).collect()
     }
 
-    /// At most `limit` relationships of these nodes in each direction that is asked for, of these types
-    /// (of every type if there are none).
+    /// At most `limit` relationships of these nodes in each direction that is asked for, of these
+    /// types (of every type if there are none).
     pub async fn graph_relationships(
         &self,
         of: &[i64],
@@ -259,7 +264,8 @@ impl GraphStore {
         self.hops(of, direction, kinds, limit, false).await.map(|hops| hops.fans)
     }
 
-    /// The relationships as of [`GraphStore::graph_relationships`], with the nodes at their other ends.
+    /// The relationships as of [`GraphStore::graph_relationships`], with the nodes at their other
+    /// ends.
     pub async fn graph_hops(
         &self,
         of: &[i64],
@@ -276,9 +282,9 @@ impl GraphStore {
         assets(&mut snapshot.connection()).await
     }
 
-    /// Reads the whole graph, asks `revise` what changes, and writes that whole or not at all. Nothing
-    /// else is written to the graph meanwhile: of two changes at once the second waits and sees what the
-    /// first has written. `revise` must not block.
+    /// Reads the whole graph, asks `revise` what changes, and writes that whole or not at all.
+    /// Nothing else is written to the graph meanwhile: of two changes at once the second waits and
+    /// sees what the first has written. `revise` must not block.
     pub async fn change_assets(&self, revise: ReviseAssets<'_>) -> Result<(), StoreError> {
         // the write lock of SQLite is taken at the begin, so nothing can change after the read
         let mut transaction = self.database.write().await?;
@@ -336,8 +342,8 @@ impl GraphStore {
         Ok(found)
     }
 
-    /// The risk of the last judgement up to a moment, of windows that came in their turn; `None` before the
-    /// first one.
+    /// The risk of the last judgement up to a moment, of windows that came in their turn; `None`
+    /// before the first one.
     pub async fn risk_at(
         &self,
         key: &BearingKey,
@@ -392,7 +398,8 @@ impl GraphStore {
         Ok(Hops { fans, nodes: nodes.into_values().collect() })
     }
 
-    /// The relationships that leave, or come to, these nodes, with their other ends if they are asked for.
+    /// The relationships that leave, or come to, these nodes, with their other ends if they are
+    /// asked for.
     async fn edges_of(
         &self,
         of: &[i64],

@@ -1,8 +1,9 @@
-//! Judgements that wait for a language model: put aside with their run, answered once, taken up again.
+//! Judgements that are held for a language model: put aside with their run, answered once, taken up
+//! again.
 //!
-//! `held_until_ms` above 0: the judgement waits, and no event of its bearing is read. 0: the wait is over,
-//! by an answer or by time. Null: the judgement is stored. Each change is one statement with the state
-//! before it in its condition, so an answer and the end of a wait cannot both count.
+//! `held_until_ms` above 0: the judgement waits, and no event of its bearing is read. 0: the wait
+//! is over, by an answer or by time. Null: the judgement is stored. Each change is one statement
+//! with the state before it in its condition, so an answer and the end of a wait cannot both count.
 
 use std::sync::LazyLock;
 
@@ -15,10 +16,12 @@ use super::{bulk, runs};
 use crate::database::{Connection, Dialect, Row, Spelt};
 use crate::encoding::{json_of, readable, to_json};
 use crate::opinion::MAX_WAITING_OPINIONS;
-use crate::{BehindHeld, Checkpoint, HeldAnswer, HeldJudgement, JudgementStore, StoreError, log};
+use crate::{
+    Checkpoint, EventAfterHeld, HeldAnswer, HeldJudgement, JudgementStore, StoreError, log,
+};
 
 /// Parameters: arrival, limit. The server finds the waiting events of a bearing by its turn.
-static BEHIND: LazyLock<Spelt> = LazyLock::new(|| {
+static AFTER_HELD: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let waiting = match dialect {
             // a cross join is made in its order: few judgements are held, many events may wait
@@ -41,12 +44,12 @@ static BEHIND: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-// Putting judgements aside until a language model has answered; used by the judging task, and by the
-// lane of opinions, which answers.
+// Putting judgements aside until a language model has answered; used by the judging task, and by
+// the lane of opinions, which answers.
 impl JudgementStore {
-    /// Puts a judgement by rules aside until a language model has answered, with its run. No event of
-    /// its bearing is read until then. False if the judgement is not to wait: too many do, or the event
-    /// was judged meanwhile.
+    /// Puts a judgement by rules aside until a language model has answered, with its run. No event
+    /// of its bearing is read until then. False if the judgement is not to wait: too many do, or
+    /// the event was judged meanwhile.
     pub async fn hold(&self, key: &BearingKey, held: &HeldJudgement) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
         let is_held =
@@ -55,38 +58,38 @@ impl JudgementStore {
         Ok(is_held)
     }
 
-    /// Ends the wait of the judgement that wait until `now` or earlier, or that of all whose model this
-    /// replica asks; tells how many these are.
-    pub async fn end_waits(&self, now: Timestamp, all_own: bool) -> Result<u64, StoreError> {
+    /// Ends the wait of the judgement that wait until `now` or earlier, or that of all whose model
+    /// this replica asks; tells how many these are.
+    pub async fn end_holds(&self, now: Timestamp, all_own: bool) -> Result<u64, StoreError> {
         let own = all_own.then(|| self.database.replica());
         let mut reader = self.database.read().await?;
-        let query = reader.query(WAIT_ENDS).bind(now.unix_ms()).bind(own);
+        let query = reader.query(HOLD_ENDS).bind(now.unix_ms()).bind(own);
         // this is asked before every batch, and a write waits for the file
         if query.fetch_optional().await?.is_none() {
             return Ok(0);
         }
         drop(reader);
         let mut transaction = self.database.write().await?;
-        let ended = end_waits(&mut transaction.connection(), now, own).await?;
+        let ended = end_holds(&mut transaction.connection(), now, own).await?;
         transaction.commit().await?;
         Ok(ended)
     }
 
     /// Ends the wait of one judgement.
-    pub async fn end_wait(&self, event_id: EventId) -> Result<(), StoreError> {
+    pub async fn end_hold(&self, event_id: EventId) -> Result<(), StoreError> {
         let mut transaction = self.database.write().await?;
-        end_wait(&mut transaction.connection(), event_id).await?;
+        end_hold(&mut transaction.connection(), event_id).await?;
         transaction.commit().await
     }
 
-    /// The events behind held judgements of their bearings that arrived after `after`, at most `limit`,
-    /// in the order of arrival; and the place up to which there is no other.
-    pub async fn behind_held(
+    /// Returns the events after held judgements of their bearings that arrived after `after`, at
+    /// most `limit`, in the order of arrival; and the place up to which there is no other.
+    pub async fn events_after_held(
         &self,
         after: i64,
         limit: u32,
-    ) -> Result<(Vec<BehindHeld>, i64), StoreError> {
-        behind(&mut self.database.read().await?.connection(), after, limit).await
+    ) -> Result<(Vec<EventAfterHeld>, i64), StoreError> {
+        events_after(&mut self.database.read().await?.connection(), after, limit).await
     }
 
     /// The run of a judgement that waits.
@@ -95,17 +98,20 @@ impl JudgementStore {
     }
 
     /// Returns the opinion that a waiting judgement takes in; `None` if no opinion came in time.
-    pub async fn heard(&self, event_id: EventId) -> Result<Option<SecondOpinion>, StoreError> {
-        heard(&mut self.database.read().await?.connection(), event_id).await
+    pub async fn held_answer(
+        &self,
+        event_id: EventId,
+    ) -> Result<Option<SecondOpinion>, StoreError> {
+        held_answer(&mut self.database.read().await?.connection(), event_id).await
     }
 
-    /// Answers a judgement that waits, which then goes on. False if it waits no longer: its wait was over,
-    /// or it was answered before.
+    /// Answers a judgement that waits, which then goes on. False if it waits no longer: its wait
+    /// was over, or it was answered before.
     pub async fn answer_held(&self, given: &HeldAnswer) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
-        let is_heard = answer(&mut transaction.connection(), given).await?;
+        let is_taken = answer(&mut transaction.connection(), given).await?;
         transaction.commit().await?;
-        Ok(is_heard)
+        Ok(is_taken)
     }
 }
 
@@ -156,7 +162,7 @@ async fn hold(
 }
 
 /// Ends waits; tells how many.
-async fn end_waits(
+async fn end_holds(
     connection: &mut Connection<'_>,
     now: Timestamp,
     own: Option<&str>,
@@ -173,11 +179,11 @@ async fn end_waits(
 }
 
 /// Whether a wait would end.
-const WAIT_ENDS: &str = "SELECT 1 FROM second_opinions
+const HOLD_ENDS: &str = "SELECT 1 FROM second_opinions
      WHERE held_until_ms > 0 AND (held_until_ms <= $1 OR claimed_by = $2) LIMIT 1";
 
 /// Ends the wait of one judgement.
-async fn end_wait(connection: &mut Connection<'_>, event_id: EventId) -> Result<(), StoreError> {
+async fn end_hold(connection: &mut Connection<'_>, event_id: EventId) -> Result<(), StoreError> {
     connection
         .query(
             "UPDATE second_opinions SET held_until_ms = 0
@@ -189,31 +195,31 @@ async fn end_wait(connection: &mut Connection<'_>, event_id: EventId) -> Result<
     Ok(())
 }
 
-/// Events behind held judgements. An event that cannot be read says nothing here; whoever reads it for its
-/// judgement sets it aside.
-async fn behind(
+/// Events after held judgements. An event that cannot be read says nothing here; whoever reads it
+/// for its judgement sets it aside.
+async fn events_after(
     connection: &mut Connection<'_>,
     after: i64,
     limit: u32,
-) -> Result<(Vec<BehindHeld>, i64), StoreError> {
+) -> Result<(Vec<EventAfterHeld>, i64), StoreError> {
     // before the events: one that comes in between is looked at next time
     let row = connection.query(&NEWEST).fetch_one().await?;
     let newest = row.get::<Option<i64>>(0)?.unwrap_or(after).max(after);
-    let query = connection.query(&BEHIND).bind(after).bind(i64::from(limit));
+    let query = connection.query(&AFTER_HELD).bind(after).bind(i64::from(limit));
     let rows = query.fetch_all().await?;
     let of = |row: &Row| {
         let event = json_of("an event", row.get("payload")?)?;
         let held = EventId(row.get("held_id")?);
-        Ok(BehindHeld { held, arrival: row.get("arrival")?, event })
+        Ok(EventAfterHeld { held, arrival: row.get("arrival")?, event })
     };
-    let behind: Vec<BehindHeld> = rows.iter().map(of).filter_map(readable).collect();
+    let events: Vec<EventAfterHeld> = rows.iter().map(of).filter_map(readable).collect();
     let is_all = rows.len() < limit as usize;
     let last = rows.last().map(|row| row.get("arrival")).transpose()?;
-    Ok((behind, if is_all { newest } else { last.unwrap_or(newest) }))
+    Ok((events, if is_all { newest } else { last.unwrap_or(newest) }))
 }
 
 /// The answer that a judgement takes in.
-async fn heard(
+async fn held_answer(
     connection: &mut Connection<'_>,
     event_id: EventId,
 ) -> Result<Option<SecondOpinion>, StoreError> {

@@ -16,8 +16,8 @@ use crate::encoding::{count_of, fault_of, json_of, readable, stage_of, time_of, 
 use crate::{Delivery, StoreError};
 
 /// Parameters: site, machine, bearing, until, limit. Spectra are nine tenths of a payload: SQLite
-/// leaves them out of the answer. PostgreSQL sends the payload whole, because its JSON functions refuse
-/// texts that are valid JSON (the escape \u0000).
+/// leaves them out of the answer. PostgreSQL sends the payload whole, because its JSON functions
+/// refuse texts that are valid JSON (the escape \u0000).
 static HISTORY: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let payload = match dialect {
@@ -95,8 +95,8 @@ impl HistoryStore {
         query.fetch_all().await?.iter().map(Row::key).collect()
     }
 
-    /// The next events of a machine in the order of their arrival, with their places in it, without their
-    /// spectra; at most `limit` behind the place `after`.
+    /// The next events of a machine in the order of their arrival, with their places in it, without
+    /// their spectra; at most `limit` behind the place `after`.
     pub async fn arrivals(
         &self,
         site: &SiteId,

@@ -1,8 +1,9 @@
 //! Events whose identity a stored event has already.
 //!
-//! An identity is unique within its gateway. One that an event of another gateway has is no reason to refuse: else
-//! whoever knows an identity beforehand could use it up. Such an event is stored under an identity that follows
-//! from its gateway and its own one, so that it is recognised when it comes again.
+//! An identity is unique within its gateway. One that an event of another gateway has is no reason
+//! to refuse: else whoever knows an identity beforehand could use it up. Such an event is stored
+//! under an identity that follows from its gateway and its own one, so that it is recognised when
+//! it comes again.
 
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -16,8 +17,8 @@ use crate::{Refusal, RefusalCause, StoreError};
 
 /// The bytes of a UUIDv7 that are its time: a store keeps an event in the partition of it.
 const TIME_BYTES: usize = 6;
-/// Identities that are tried one after the other: whoever knew the identity may have taken those that follow
-/// from it, too.
+/// Identities that are tried one after the other: whoever knew the identity may have taken those
+/// that follow from it, too.
 const TRIES: u8 = 3;
 
 /// The event that has an identity.
@@ -27,8 +28,8 @@ struct Holder {
     told: String,
 }
 
-/// Whether an event whose identity is stored is new, under another identity then; its refusal where another event
-/// of its own gateway has it.
+/// Whether an event whose identity is stored is new, under another identity then; its refusal where
+/// another event of its own gateway has it.
 pub(super) async fn of_known(
     connection: &mut Connection<'_>,
     (event, payload): (&Event, &str),
@@ -58,7 +59,8 @@ pub(super) async fn of_known(
         bearing: event.key(),
         event_id: event.event_id,
         reason: format!(
-            "event_id {} is taken by {told}, expected one of its own: is the gateway a copy of another one?",
+            "event_id {} is taken by {told}, expected one of its own: is the gateway a copy of \
+             another one?",
             event.event_id
         ),
     })))

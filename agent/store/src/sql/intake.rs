@@ -11,7 +11,7 @@ use super::{
     Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, identity,
     pins, refusals, unread, work_reports,
 };
-use crate::admission::{Admitted, Books, Desk};
+use crate::admission::{Admitted, Desk, GatewayRecord};
 use crate::database::Connection;
 use crate::encoding::to_word;
 use crate::{
@@ -172,7 +172,7 @@ async fn store_events(
         return Ok(());
     }
     let mut desk = desk(connection, terms, &arrived, now).await?;
-    let known = desk.books.clone();
+    let known = desk.gateways.clone();
     let (mut events, mut counted) = (Vec::new(), Vec::new());
     for (event, payload, proven) in arrived {
         match desk.admit(event, proven) {
@@ -191,7 +191,8 @@ async fn store_events(
     let mut by_gateway: BTreeMap<GatewayKey, Vec<(&Event, bool)>> = BTreeMap::new();
     for (((event, payload), is_new), is_counted) in events.iter().zip(new).zip(counted) {
         let gateway = event.gateway();
-        // an identity that another event has is no repetition: its window would be lost without a word
+        // an identity that another event has is no repetition: its window would be lost without a
+        // word
         let taken = if is_new {
             Ok(true)
         } else {
@@ -227,11 +228,11 @@ async fn store_events(
     Ok(())
 }
 
-/// The highest number of each gateway of admitted events before this batch. Only what was admitted makes
-/// a gateway known, and notes that its topic names it.
+/// The highest number of each gateway of admitted events before this batch. Only what was admitted
+/// makes a gateway known, and notes that its topic names it.
 async fn highest_numbers(
     connection: &mut Connection<'_>,
-    known: &BTreeMap<GatewayKey, Books>,
+    known: &BTreeMap<GatewayKey, GatewayRecord>,
     desk: &Desk<'_>,
     events: &[(&Event, &str)],
 ) -> Result<BTreeMap<GatewayKey, u64>, StoreError> {
@@ -240,11 +241,11 @@ async fn highest_numbers(
     for gateway in admitted {
         let was = known.get(&gateway);
         let number = match was {
-            Some(books) => books.highest,
+            Some(record) => record.highest,
             None => gateways::begin(connection, &gateway).await?,
         };
-        let is_proven = desk.books.get(&gateway).is_some_and(|books| books.proven);
-        if is_proven && !was.is_some_and(|books| books.proven) {
+        let is_proven = desk.gateways.get(&gateway).is_some_and(|record| record.proven);
+        if is_proven && !was.is_some_and(|record| record.proven) {
             gateways::note_proof(connection, &gateway).await?;
         }
         highest.insert(gateway, number);
@@ -263,7 +264,7 @@ async fn desk<'a>(
     let bearings: BTreeSet<BearingKey> = arrived.iter().map(|(event, ..)| event.key()).collect();
     let mut desk = Desk {
         terms,
-        books: gateways::lock(connection, &gateways).await?,
+        gateways: gateways::lock(connection, &gateways).await?,
         owners: pins::owners(connection, &bearings).await?,
         new_bearings: BTreeMap::new(),
     };
@@ -288,7 +289,8 @@ async fn desk<'a>(
     Ok(desk)
 }
 
-/// Writes whether a gateway is online. The time changes with the presence only, so it says since when.
+/// Writes whether a gateway is online. The time changes with the presence only, so it says since
+/// when.
 async fn note_status(
     connection: &mut Connection<'_>,
     site: &SiteId,

@@ -29,8 +29,9 @@ static DROP_CHECKPOINTS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// The last window of a bearing stays where the new one is older or ahead of the clock; one that lies more
-/// than a day ahead, which an earlier version wrote, does not stay: `intake.ahead_s` is a day at most.
+/// The last window of a bearing stays where the new one is older or ahead of the clock; one that
+/// lies more than a day ahead, which an earlier version wrote, does not stay: `intake.ahead_s` is a
+/// day at most.
 static WRITE_STANDING: LazyLock<Spelt> = LazyLock::new(|| {
     let newer = |column: &str| {
         format!(
@@ -63,8 +64,8 @@ pub struct JudgementStore {
 }
 
 impl JudgementStore {
-    /// The next events to be judged, at most `limit`, in the order of arrival. No other replica gets
-    /// an event of their bearings until this agent calls again.
+    /// The next events to be judged, at most `limit`, in the order of arrival. No other replica
+    /// gets an event of their bearings until this agent calls again.
     pub async fn unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
         let mut waiting = match &self.database {
             Database::Sqlite(_) => self.next_unjudged(limit).await?,
@@ -74,8 +75,8 @@ impl JudgementStore {
         Ok(waiting)
     }
 
-    /// Takes from changes the names of bearings that belong to another gateway: what it says of them is no word
-    /// of theirs.
+    /// Takes from changes the names of bearings that belong to another gateway: what it says of
+    /// them is no word of theirs.
     async fn leave_out_foreign(&self, waiting: &mut [Unjudged]) -> Result<(), StoreError> {
         let named = |event: &Event| -> Vec<BearingKey> {
             let bearings = event.change.iter().flat_map(|change| &change.bearings);
@@ -154,8 +155,8 @@ impl JudgementStore {
         }
     }
 
-    /// Writes the state of an unfinished run, together with the `steps` that led to it. A step that is
-    /// stored already stays as it is.
+    /// Writes the state of an unfinished run, together with the `steps` that led to it. A step that
+    /// is stored already stays as it is.
     pub async fn checkpoint(
         &self,
         event_id: EventId,
@@ -170,8 +171,9 @@ impl JudgementStore {
         transaction.commit().await
     }
 
-    /// Runs of judged events whose documents are left, at most `limit`, oldest first: those of `own`,
-    /// and those that have not moved since `idle_since`; in a file, which has one agent, all.
+    /// Runs of judged events whose documents are left, at most `limit`, oldest first: those of
+    /// `own`, and those that have not moved since `idle_since`; in a file, which has one agent,
+    /// all.
     pub async fn unwritten(
         &self,
         own: &[EventId],
@@ -181,8 +183,9 @@ impl JudgementStore {
         runs::unwritten(&mut self.database.read().await?, own, idle_since, limit).await
     }
 
-    /// Ends a run whose judgement was saved before: its last steps, and what staff is told of documents
-    /// that could not be written. True if staff is told, false if not or if it was told before.
+    /// Ends a run whose judgement was saved before: its last steps, and what staff is told of
+    /// documents that could not be written. True if staff is told, false if not or if it was told
+    /// before.
     pub async fn finish(&self, finished: &Finished) -> Result<bool, StoreError> {
         let mut transaction = self.database.write().await?;
         let is_told = runs::finish(&mut transaction.connection(), finished).await?;
@@ -199,8 +202,8 @@ impl JudgementStore {
 }
 
 impl JudgementStore {
-    /// The next events of a file, which has one agent: every bearing's turn is its own. Gateways are served in
-    /// turn, so that what one of them has waiting delays itself alone.
+    /// The next events of a file, which has one agent: every bearing's turn is its own. Gateways
+    /// are served in turn, so that what one of them has waiting delays itself alone.
     async fn next_unjudged(&self, limit: u32) -> Result<Vec<Unjudged>, StoreError> {
         let mut reader = self.database.read().await?;
         let arrivals = arrivals_in_turn(&mut reader, limit as usize).await?;
@@ -244,7 +247,8 @@ const GATEWAYS_WAITING: &str = "WITH RECURSIVE waiting (gateway) AS (
          FROM waiting WHERE gateway IS NOT NULL LIMIT 1001)
      SELECT gateway FROM waiting WHERE gateway IS NOT NULL";
 
-/// Parameters: gateway, limit. The oldest events of a gateway that wait in a file and may be judged now.
+/// Parameters: gateway, limit. The oldest events of a gateway that wait in a file and may be judged
+/// now.
 const WAITING_OF_GATEWAY: &str = "SELECT arrival FROM events
      WHERE judged = 0 AND site || '/' || gateway_id = $1 AND NOT EXISTS (
          SELECT 1 FROM second_opinions AS held
@@ -253,8 +257,8 @@ const WAITING_OF_GATEWAY: &str = "SELECT arrival FROM events
            AND held.bearing_id = events.bearing_id)
      ORDER BY arrival LIMIT $2";
 
-/// The arrivals of the events of a file that are judged next: the oldest of each gateway, then the second of
-/// each, and so on.
+/// The arrivals of the events of a file that are judged next: the oldest of each gateway, then the
+/// second of each, and so on.
 async fn arrivals_in_turn(reader: &mut Session, limit: usize) -> Result<Vec<i64>, StoreError> {
     let rows = reader.query(GATEWAYS_WAITING).fetch_all().await?;
     let gateways: Vec<String> = rows.iter().map(|row| row.get(0)).collect::<Result<_, _>>()?;
@@ -333,8 +337,8 @@ fn remembered_of(row: &Row) -> Result<Remembered, StoreError> {
     ))
 }
 
-/// Writes judgements. An event that was judged before keeps its judgement, and nothing leaves a second
-/// time.
+/// Writes judgements. An event that was judged before keeps its judgement, and nothing leaves a
+/// second time.
 pub(crate) async fn save(
     connection: &mut Connection<'_>,
     judged: &[BearingJudged],
@@ -410,8 +414,8 @@ async fn write_effects(
     bulk::insert_steps(connection, &steps).await
 }
 
-/// Writes the state of a bearing after its last judgement, and which judgement is that of its newest window:
-/// a window that came late or lies ahead of the clock leaves it.
+/// Writes the state of a bearing after its last judgement, and which judgement is that of its
+/// newest window: a window that came late or lies ahead of the clock leaves it.
 async fn write_standing(
     connection: &mut Connection<'_>,
     bearing: &BearingJudged,

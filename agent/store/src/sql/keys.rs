@@ -28,8 +28,8 @@ impl Row {
         })
     }
 
-    /// The bearing that the first three columns name, to be shown: a name that an earlier version took
-    /// and this one refuses is in the nearest form that it takes.
+    /// The bearing that the first three columns name, to be shown: a name that an earlier version
+    /// took and this one refuses is in the nearest form that it takes.
     pub(super) fn shown_key(&self) -> Result<BearingKey, StoreError> {
         Ok(BearingKey {
             site: SiteId::from_any(self.get(0)?),

@@ -1,10 +1,11 @@
-//! The marker that tells when the agent last wrote into its store: beside a file, and in the agent's own folder
-//! where the store is a server.
+//! The marker that tells when the agent last wrote into its store: beside a file, and in the
+//! agent's own folder where the store is a server.
 //!
-//! A file that was removed, emptied or put back from a backup, or whose log (`-wal`) was removed, opens without an
-//! error: SQLite takes it as it is. A server takes a backup that is put back as it takes any other rows. The
-//! agent's row of `heartbeats` is then missing or older than the marker.
-//! Invariant: the marker is written after the row that it tells of, so it is never ahead of a whole store.
+//! A file that was removed, emptied or put back from a backup, or whose log (`-wal`) was removed,
+//! opens without an error: SQLite takes it as it is. A server takes a backup that is put back as it
+//! takes any other rows. The agent's row of `heartbeats` is then missing or older than the marker.
+//! Invariant: the marker is written after the row that it tells of, so it is never ahead of a whole
+//! store.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,8 +36,8 @@ impl LastWrite {
         std::fs::read_to_string(&self.path).ok()?.trim().parse().ok()
     }
 
-    /// Notes that a row of this time is in the file. A disk that refuses the marker takes no row either, which is
-    /// told, so a failure is not.
+    /// Notes that a row of this time is in the file. A disk that refuses the marker takes no row
+    /// either, which is told, so a failure is not.
     pub(crate) fn note(&self, at_ms: i64) {
         let noted_ms = self.noted_ms.load(Ordering::Relaxed);
         // a clock that was set back is noted at once: the row is older than the marker otherwise

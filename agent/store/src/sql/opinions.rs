@@ -1,5 +1,5 @@
-//! Second opinions: asked for in the transaction of the judgement, claimed by one agent, ended once; and
-//! what the model has cost on a day.
+//! Second opinions: asked for in the transaction of the judgement, claimed by one agent, ended
+//! once; and what the model has cost on a day.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,8 @@ use crate::{Judged, OpinionAsked, OpinionCounts, OpinionEnded, Outgoing, StoreEr
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
 
-/// Parameter: event. On a server the row is locked, because a report of staff changes the same text.
+/// Parameter: event. On a server the row is locked, because a report of staff changes the same
+/// text.
 static DIAGNOSIS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let lock = match dialect {
@@ -29,8 +30,8 @@ static DIAGNOSIS: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// Second opinions of a language model and what the model has cost; used by the lane of opinions and by
-/// the chat.
+/// Second opinions of a language model and what the model has cost; used by the lane of opinions
+/// and by the chat.
 #[derive(Debug, Clone)]
 pub struct OpinionStore {
     pub(crate) database: Database,

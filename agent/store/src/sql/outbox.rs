@@ -1,8 +1,8 @@
 //! Rows that have to leave: claimed for sending, then settled. `bulk` inserts them.
 //!
-//! The words of [`OutboxState`] stand in the text of these statements, not in parameters: the partial
-//! index on waiting rows serves only a statement whose text names its condition (PostgreSQL plans a
-//! prepared statement without its parameters).
+//! The words of [`OutboxState`] stand in the text of these statements, not in parameters: the
+//! partial index on waiting rows serves only a statement whose text names its condition (PostgreSQL
+//! plans a prepared statement without its parameters).
 
 use std::sync::LazyLock;
 
@@ -16,10 +16,11 @@ use crate::encoding::{count_of, time_of};
 use crate::outbox::OutboxState;
 use crate::{Claimed, MQTT_LANE, Outgoing, SendOutcome, StoreError, WayState};
 
-/// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). What tells staff something
-/// goes first, the worst risk before the others; publications, which may wait in tens of thousands, follow in
-/// the order of their writing, and nothing is looked up for them. The rows of one topic leave in their order:
-/// on a server, where replicas share the outbox, a row waits while another replica holds a row of its topic.
+/// Parameters: until, lane, now, limit, replica, created, retry ([`DueRow::SQL`]). What tells staff
+/// something goes first, the worst risk before the others; publications, which may wait in tens of
+/// thousands, follow in the order of their writing, and nothing is looked up for them. The rows of
+/// one topic leave in their order: on a server, where replicas share the outbox, a row waits while
+/// another replica holds a row of its topic.
 static CLAIM: LazyLock<Spelt> = LazyLock::new(|| {
     let (waiting, due) = (OutboxState::Waiting, DueRow::SQL);
     Spelt::each(|dialect| {
@@ -107,7 +108,8 @@ static REVIVE: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let these = dialect.in_numbers("$1");
         format!(
-            "UPDATE outbox SET state = $3, due_at_ms = $2, claimed_until_ms = 0, settled_at_ms = NULL
+            "UPDATE outbox SET state = $3, due_at_ms = $2, claimed_until_ms = 0, settled_at_ms = \
+             NULL
              WHERE id {these} AND state = '{given_up}'"
         )
     })
@@ -193,7 +195,8 @@ impl OutboxStore {
         ways::of_notification(self.database.read().await?, notification_id).await
     }
 
-    /// Writes rows of a notification that is stored, for lanes that it has no row on; tells how many.
+    /// Writes rows of a notification that is stored, for lanes that it has no row on; tells how
+    /// many.
     pub async fn spread(
         &self,
         notification_id: Uuid,
@@ -203,8 +206,8 @@ impl OutboxStore {
         ways::spread(self.database.write().await?, notification_id, rows, now).await
     }
 
-    /// Frees this replica's claims of a lane. For a claim that failed: the database may have committed
-    /// it although the answer was lost.
+    /// Frees this replica's claims of a lane. For a claim that failed: the database may have
+    /// committed it although the answer was lost.
     pub async fn let_go(&self, lane: &str) -> Result<(), StoreError> {
         let mut transaction = self.database.write().await?;
         let mut connection = transaction.connection();
@@ -225,8 +228,8 @@ impl OutboxStore {
         transaction.commit().await
     }
 
-    /// Makes rows of a lane that were given up due now, at most `limit`: those of alarms that stand, that nobody has
-    /// acknowledged and that no way has delivered. Tells how many.
+    /// Makes rows of a lane that were given up due now, at most `limit`: those of alarms that
+    /// stand, that nobody has acknowledged and that no way has delivered. Tells how many.
     pub async fn revive(&self, lane: &str, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(&GIVEN_UP_ALARMS).bind(lane).bind(MQTT_LANE);

@@ -17,7 +17,8 @@ use crate::database::{Dialect, Row, Spelt};
 use crate::encoding::{fault_of, json_of, readable, stage_of, time_of, word_of};
 use crate::shown::{self, Shown};
 
-/// Bearings with the judgement of their newest window and their alarm, of those that a condition names.
+/// Bearings with the judgement of their newest window and their alarm, of those that a condition
+/// names.
 macro_rules! bearings {
     ($condition:literal) => {
         concat!(
@@ -41,8 +42,8 @@ const MACHINE: &str = bearings!("WHERE b.equipment_id = $1");
 /// Parameters: site, machine, bearing.
 const ONE: &str = bearings!("WHERE b.site = $1 AND b.equipment_id = $2 AND b.bearing_id = $3");
 
-/// Parameters: site, machine, bearing, until, limit. An event of the edge has no spaces between its fields;
-/// the condition is that of the index `events_with_spectra`.
+/// Parameters: site, machine, bearing, until, limit. An event of the edge has no spaces between its
+/// fields; the condition is that of the index `events_with_spectra`.
 static WITH_SPECTRA: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         let place = match dialect {
@@ -111,7 +112,8 @@ impl PageStore {
         self.windows_of(key, until, limit).await
     }
 
-    /// The bearing's last events with spectra that were measured at or before `until`, newest first.
+    /// The bearing's last events with spectra that were measured at or before `until`, newest
+    /// first.
     pub async fn last_spectra(
         &self,
         key: &BearingKey,
@@ -138,7 +140,8 @@ impl PageStore {
         Ok(events.filter_map(readable).collect())
     }
 
-    /// The last `limit` notifications made before `before`, newest first; of one bearing, or of all.
+    /// The last `limit` notifications made before `before`, newest first; of one bearing, or of
+    /// all.
     pub async fn notifications(
         &self,
         of: Option<&BearingKey>,

@@ -114,8 +114,8 @@ impl PhotoStore {
         Ok(gone > 0)
     }
 
-    /// Forgets the photos older than a time whose judgement is no longer kept and whose work does not wait;
-    /// tells how many.
+    /// Forgets the photos older than a time whose judgement is no longer kept and whose work does
+    /// not wait; tells how many.
     pub async fn forget_old_photos(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut transaction = self.database.write().await?;
         let gone = transaction

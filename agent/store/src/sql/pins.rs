@@ -87,8 +87,8 @@ pub(super) async fn release_gateway(
     Ok(changed > 0)
 }
 
-/// Makes new bearings their gateways', in the order of their names, so that two writers never wait for
-/// each other. A bearing that another writer was faster with stays that one's.
+/// Makes new bearings their gateways', in the order of their names, so that two writers never wait
+/// for each other. A bearing that another writer was faster with stays that one's.
 pub(super) async fn claim(
     connection: &mut Connection<'_>,
     claims: &BTreeMap<BearingKey, GatewayKey>,

@@ -1,10 +1,10 @@
 //! The store on a PostgreSQL server, for one agent or several replicas.
 //!
 //! A commit is as durable as the server is configured (`synchronous_commit` is left alone).
-//! Replicas coordinate through the database alone: a gateway's sequence is followed under the lock of
-//! its row, a bearing is judged under its advisory lock (`turns`), a claim of the outbox names its
-//! replica. Every statement has a time-out. A lost connection is replaced at the next call, so a caller
-//! that gets [`StoreError::Unavailable`] tries again.
+//! Replicas coordinate through the database alone: a gateway's sequence is followed under the lock
+//! of its row, a bearing is judged under its advisory lock (`turns`), a claim of the outbox names
+//! its replica. Every statement has a time-out. A lost connection is replaced at the next call, so
+//! a caller that gets [`StoreError::Unavailable`] tries again.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -109,8 +109,8 @@ impl Postgres {
         self.marker.as_ref()?.read_ms()
     }
 
-    /// Notes that a row of this time is in the database; what the row that was there before says is missing of this
-    /// run.
+    /// Notes that a row of this time is in the database; what the row that was there before says is
+    /// missing of this run.
     pub(crate) fn note_write(&self, at_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
         if let Some(marker) = &self.marker {
             marker.note(at_ms);
@@ -122,8 +122,8 @@ impl Postgres {
     /// Returns the missing rows, if the newest row was written at `found_ms` and the agent last
     /// wrote at `written_ms`; `None` if none are missing.
     pub(crate) fn missing(&self, written_ms: i64, found_ms: Option<i64>) -> Option<MissingRows> {
-        // a row that was confirmed is there: a replica that takes over, or a server that crashes with
-        // `synchronous_commit = off`, lacks it, and with it the events of the same seconds
+        // a row that was confirmed is there: a replica that takes over, or a server that crashes
+        // with `synchronous_commit = off`, lacks it, and with it the events of the same seconds
         if found_ms.is_some_and(|found_ms| found_ms >= written_ms) {
             return None;
         }
@@ -147,8 +147,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Where a session has given the answer of another one, asks for the pooler's mode before anything else; the
-    /// sessions of before are not used again.
+    /// Where a session has given the answer of another one, asks for the pooler's mode before
+    /// anything else; the sessions of before are not used again.
     pub(crate) async fn examine_again(&self) -> Result<(), StoreError> {
         if !suspicion::is_raised() {
             return Ok(());
@@ -176,11 +176,13 @@ impl Postgres {
         Ok(())
     }
 
-    /// The error of a write, with the server's role where the server only says that it may not be written.
+    /// The error of a write, with the server's role where the server only says that it may not be
+    /// written.
     pub(crate) async fn of_write(&self, error: StoreError) -> StoreError {
         let is_read_only = StoreTrouble::from(&error) == StoreTrouble::ReadOnly;
         if is_read_only {
-            // a session keeps the `default_transaction_read_only` of its login: one of today may write again
+            // a session keeps the `default_transaction_read_only` of its login: one of today may
+            // write again
             self.renew_sessions();
         }
         if is_read_only && fitness::is_standby(&self.pool.connect_options()).await {
@@ -203,7 +205,8 @@ impl Postgres {
             .await
             .map_err(|error| StoreError::of_migration(error, &MIGRATIONS))?;
         match sequences::mend(&self.pool).await {
-            // a role that may not look at them may still write rows, and what is behind is told then
+            // a role that may not look at them may still write rows, and what is behind is told
+            // then
             Err(error) if StoreTrouble::from(&error) == StoreTrouble::Rights => {
                 log::sequences_not_looked_at(&error);
                 Ok(())
@@ -240,8 +243,8 @@ impl Postgres {
         partitions::make(self, weeks).await
     }
 
-    /// Makes the partitions of the coming weeks and drops those of past weeks up to `reached`; tells
-    /// how many events are gone, and whether there may be more.
+    /// Makes the partitions of the coming weeks and drops those of past weeks up to `reached`;
+    /// tells how many events are gone, and whether there may be more.
     pub(crate) async fn forget_events(
         &self,
         reached: Option<Reached>,
@@ -255,8 +258,8 @@ impl Postgres {
         }
     }
 
-    /// Ends the session that holds the turns first, so that its locks are free at once; then closes the
-    /// pool.
+    /// Ends the session that holds the turns first, so that its locks are free at once; then closes
+    /// the pool.
     pub(crate) async fn close(&self) {
         self.turns.lock().await.end().await;
         self.pool.close().await;

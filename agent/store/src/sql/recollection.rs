@@ -21,8 +21,8 @@ static WAITS: LazyLock<Spelt> = LazyLock::new(|| {
 
 // Sending judgements to a knowledge base that has lost them; used by the task that fills it.
 impl OutboxStore {
-    /// Writes a row of `lane` for each of the last `most` judgements, unless rows of it wait already;
-    /// tells how many.
+    /// Writes a row of `lane` for each of the last `most` judgements, unless rows of it wait
+    /// already; tells how many.
     pub async fn send_again(
         &self,
         lane: &str,

@@ -1,5 +1,5 @@
-//! Gateways whose events are refused: kept until staff has put it right, since a refused event leaves no
-//! other trace than a dead letter.
+//! Gateways whose events are refused: kept until staff has put it right, since a refused event
+//! leaves no other trace than a dead letter.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::database::{Connection, Row};
 use crate::encoding::{readable, time_of, word_of};
 use crate::{Refusal, RefusalCause, RefusedEvents, StoreError};
 
-/// Most rows of a gateway: one that invents bearings fills no table. Chosen: the bearings of a large plant that comes
-/// in one hour through one gateway stand on the page and in the list. The rest is counted by the metric and
-/// kept as a dead letter.
+/// Most rows of a gateway: one that invents bearings fills no table. Chosen: the bearings of a
+/// large plant that comes in one hour through one gateway stand on the page and in the list. The
+/// rest is counted by the metric and kept as a dead letter.
 const MOST_OF_GATEWAY: i64 = 500;
 
 /// Counts the refusals of a batch.

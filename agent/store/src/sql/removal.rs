@@ -1,5 +1,5 @@
-//! Taking out of the store what is gone from the plant, each in one transaction: it is whole or not at all,
-//! and a dry run is the same transaction without its end.
+//! Taking out of the store what is gone from the plant, each in one transaction: it is whole or not
+//! at all, and a dry run is the same transaction without its end.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,8 @@ const HISTORY: [&str; 9] = [
     "capture_demands",
 ];
 
-/// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is shown.
+/// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is
+/// shown.
 const KNOWN: &str = "SELECT DISTINCT site, equipment_id, bearing_id FROM (
          SELECT site, equipment_id, bearing_id FROM bearings
          UNION SELECT site, equipment_id, bearing_id FROM episodes WHERE closed_at_ms IS NULL
@@ -58,8 +59,9 @@ pub struct RemovalStore {
 }
 
 impl RemovalStore {
-    /// Takes bearings out: episodes and work are closed, the state and the owner are forgotten, retained
-    /// topics are cleared. Events, judgements and notifications stay for as long as they are kept.
+    /// Takes bearings out: episodes and work are closed, the state and the owner are forgotten,
+    /// retained topics are cleared. Events, judgements and notifications stay for as long as they
+    /// are kept.
     pub async fn take_out(&self, part: &PlantPart, how: &Removal) -> Result<TakenOut, StoreError> {
         let mut transaction = self.database.write().await?;
         let mut connection = transaction.connection();
@@ -82,9 +84,9 @@ impl RemovalStore {
         Ok(out)
     }
 
-    /// Gives bearings another name: they are taken out under the former one; with their history, events,
-    /// judgements and the bearing's memory go on under the new one. Where a new name is known already
-    /// (`joined`), this changes nothing unless `history` says that it may join.
+    /// Gives bearings another name: they are taken out under the former one; with their history,
+    /// events, judgements and the bearing's memory go on under the new one. Where a new name is
+    /// known already (`joined`), this changes nothing unless `history` says that it may join.
     pub async fn rename(
         &self,
         from: &PlantPart,
@@ -120,8 +122,9 @@ impl RemovalStore {
         Ok(out)
     }
 
-    /// Takes a gateway out: its alarms end, its bearings belong to the gateway of their next event, its
-    /// sequence and its retained topics are forgotten. Nothing is taken out where it is not known.
+    /// Takes a gateway out: its alarms end, its bearings belong to the gateway of their next event,
+    /// its sequence and its retained topics are forgotten. Nothing is taken out where it is not
+    /// known.
     pub async fn forget_gateway(
         &self,
         gateway: &GatewayKey,
@@ -351,8 +354,8 @@ async fn clear(
     Ok(())
 }
 
-/// Gives what is kept of a bearing its new name, unless the new one is known already: then its own memory
-/// goes on, and the history of both stands under it.
+/// Gives what is kept of a bearing its new name, unless the new one is known already: then its own
+/// memory goes on, and the history of both stands under it.
 async fn carry_over(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -376,8 +379,8 @@ async fn carry_over(
     Ok(())
 }
 
-/// The statement that renames the rows of a table; work that is open stays with the former name, under
-/// which it is closed.
+/// The statement that renames the rows of a table; work that is open stays with the former name,
+/// under which it is closed.
 fn rename_rows(table: &str) -> &'static str {
     macro_rules! statement {
         ($table:literal $($more:literal)?) => {
@@ -407,8 +410,8 @@ fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
     std::iter::once(silence).chain(others).flatten()
 }
 
-/// Ends a gateway's alarms and forgets its sequence; its bearings go to `new`, or to the gateway of their
-/// next event.
+/// Ends a gateway's alarms and forgets its sequence; its bearings go to `new`, or to the gateway of
+/// their next event.
 async fn take_gateway_out(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

@@ -1,5 +1,5 @@
-//! Deleting what is no longer kept, in bounded amounts. `turns`, checkpoints and gaps of sequences stand
-//! in tables of their own, so nothing else needs an old event.
+//! Deleting what is no longer kept, in bounded amounts. `turns`, checkpoints and gaps of sequences
+//! stand in tables of their own, so nothing else needs an old event.
 
 use std::sync::LazyLock;
 
@@ -51,8 +51,8 @@ static DROP_LAST: LazyLock<Spelt> = LazyLock::new(|| {
     })
 });
 
-/// Parameter: events. Work that waits and what was found stay: the one is still to be done, the other
-/// counts.
+/// Parameter: events. Work that waits and what was found stay: the one is still to be done, the
+/// other counts.
 static DROP_WORK: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|dialect| {
         format!(
@@ -69,8 +69,8 @@ pub struct RetentionStore {
 }
 
 impl RetentionStore {
-    /// Deletes what is older than it is kept, a bounded amount at a time, and prepares the partitions
-    /// of the coming weeks.
+    /// Deletes what is older than it is kept, a bounded amount at a time, and prepares the
+    /// partitions of the coming weeks.
     pub async fn forget(&self, forget: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
         let mut gone = Forgotten::default();
         let most = u64::from(forget.limit);
@@ -104,9 +104,9 @@ impl RetentionStore {
         room::parts(&mut self.database.read().await?).await
     }
 
-    /// Deletes one amount of a gateway's windows, of a stage. What waits for a judgement, has still to leave, is the last window of
-    /// a bearing, or has a run or a document under way stays; so do episodes, notifications, open work and
-    /// users. For spectra the look begins behind `after`.
+    /// Deletes one amount of a gateway's windows, of a stage. What waits for a judgement, has still
+    /// to leave, is the last window of a bearing, or has a run or a document under way stays; so do
+    /// episodes, notifications, open work and users. For spectra the look begins behind `after`.
     pub async fn make_room(
         &self,
         stage: RoomStage,
@@ -148,8 +148,8 @@ impl RetentionStore {
 }
 
 impl RetentionStore {
-    /// Deletes judged events up to `reached`; tells how many, and whether there may be more. In a file
-    /// rows are deleted, on a server whole partitions are dropped.
+    /// Deletes judged events up to `reached`; tells how many, and whether there may be more. In a
+    /// file rows are deleted, on a server whole partitions are dropped.
     async fn forget_events(
         &self,
         reached: Option<Reached>,

@@ -1,10 +1,11 @@
 //! Measures the room that the store takes, and makes room from a gateway's windows: the least
 //! missed rows go first.
 //!
-//! SQLite counts its pages: those of deleted rows are on its free list and are used again, so what is in use
-//! falls with each amount, and the file stays as large as it has been. PostgreSQL keeps the room of deleted
-//! rows inside its tables and does not tell how much that is without an extension. What is in use there is
-//! estimated: rows alive by its statistics times the size of the newest ones.
+//! SQLite counts its pages: those of deleted rows are on its free list and are used again, so what
+//! is in use falls with each amount, and the file stays as large as it has been. PostgreSQL keeps
+//! the room of deleted rows inside its tables and does not tell how much that is without an
+//! extension. What is in use there is estimated: rows alive by its statistics times the size of the
+//! newest ones.
 
 use std::sync::LazyLock;
 
@@ -16,12 +17,12 @@ use crate::database::{Connection, Dialect, Identities, Row, Session, Spelt};
 use crate::outbox::OutboxState;
 use crate::{GatewayPart, RoomMade, StoreError, StoreSize, log};
 
-/// Bytes in use, bytes held, bytes of a window where those in use are estimated. Estimated are the tables
-/// whose rows are deleted here; of the others everything that they hold is in use.
+/// Bytes in use, bytes held, bytes of a window where those in use are estimated. Estimated are the
+/// tables whose rows are deleted here; of the others everything that they hold is in use.
 static SIZE: LazyLock<Spelt> = LazyLock::new(|| {
-    Spelt::each(|dialect| {
-        match dialect {
-        Dialect::Sqlite => "SELECT (page_count - freelist_count) * page_size, page_count * page_size, 0
+    Spelt::each(|dialect| match dialect {
+        Dialect::Sqlite => "SELECT (page_count - freelist_count) * page_size, page_count * \
+            page_size, 0
              FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()"
             .to_owned(),
         Dialect::Postgres => "WITH own AS (
@@ -32,7 +33,8 @@ static SIZE: LazyLock<Spelt> = LazyLock::new(|| {
                              WHEN class.relispartition THEN 'event' END AS rows_of,
                         greatest(pg_stat_get_live_tuples(class.oid), 0) AS alive
                  FROM pg_class AS class
-                 WHERE class.relkind = 'r' AND class.relnamespace = to_regnamespace(current_schema()::text)),
+                 WHERE class.relkind = 'r' AND class.relnamespace = \
+            to_regnamespace(current_schema()::text)),
              bytes (rows_of, each) AS (
                  SELECT 'event', (SELECT avg(pg_column_size(payload)) + 700 FROM (
                      SELECT payload FROM events ORDER BY event_id DESC LIMIT 100) AS newest)
@@ -50,7 +52,6 @@ static SIZE: LazyLock<Spelt> = LazyLock::new(|| {
                     (SELECT coalesce(sum(each), 0)::bigint FROM bytes WHERE rows_of <> 'step')
              FROM own LEFT JOIN bytes ON bytes.rows_of = own.rows_of"
             .to_owned(),
-    }
     })
 });
 
@@ -170,7 +171,8 @@ fn without_spectra(row: &Row) -> Result<Option<String>, StoreError> {
     Ok(spectra.filter(|spectra| !spectra.is_null()).map(|_| event.to_string()))
 }
 
-/// Deletes the gateway's oldest judged windows of a kind, with their judgements and what hangs on them.
+/// Deletes the gateway's oldest judged windows of a kind, with their judgements and what hangs on
+/// them.
 pub(super) async fn drop_windows(
     connection: &mut Connection<'_>,
     is_normal: bool,

@@ -1,4 +1,5 @@
-//! Checkpoints of runs: of events that are being judged, and of judged ones whose documents are left.
+//! Checkpoints of runs: of events that are being judged, and of judged ones whose documents are
+//! left.
 
 use std::sync::LazyLock;
 

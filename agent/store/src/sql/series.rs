@@ -29,7 +29,8 @@ impl SeriesStore {
         let mut changed = 0;
         for one in values {
             let query = connection.query(
-                "INSERT INTO series_values (station_id, element, at_s, value) VALUES ($1, $2, $3, $4)
+                "INSERT INTO series_values (station_id, element, at_s, value) VALUES ($1, $2, $3, \
+                 $4)
                  ON CONFLICT (station_id, element, at_s) DO UPDATE SET value = excluded.value
                  WHERE series_values.value IS DISTINCT FROM excluded.value",
             );
@@ -121,7 +122,8 @@ impl SeriesStore {
         let rows = {
             let mut reader = self.database.read().await?;
             let query = reader.query(
-                "SELECT id, station_id, element, from_s, to_s, what_ko, what_en, outcome_ko, outcome_en
+                "SELECT id, station_id, element, from_s, to_s, what_ko, what_en, outcome_ko, \
+                 outcome_en
                  FROM series_cases WHERE to_s <= $1 ORDER BY to_s DESC, id LIMIT $2",
             );
             query.bind(before_s).bind(most).fetch_all().await?

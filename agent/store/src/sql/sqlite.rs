@@ -24,20 +24,21 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite")
 
 /// Connections that read: the judging, the HTTP server and one more each get one at once.
 const READERS: u32 = 3;
-/// The writer's page cache, 16 MiB (a negative number is KiB). With 10 million rows a batch touches one
-/// place for each bearing in three indexes; these pages outgrow the default of 2 MB and would be read
-/// again for every batch.
+/// The writer's page cache, 16 MiB (a negative number is KiB). With 10 million rows a batch touches
+/// one place for each bearing in three indexes; these pages outgrow the default of 2 MB and would
+/// be read again for every batch.
 const WRITER_CACHE: &str = "-16384";
 /// Pages of the log after which they are written into the file: four times the default. A page that
-/// every batch changes is then written once for many batches; the log stays at 16 MB (pages of 4 KiB).
+/// every batch changes is then written once for many batches; the log stays at 16 MB (pages of 4
+/// KiB).
 const CHECKPOINT_PAGES: &str = "4000";
-/// Rows that the connection's thread may read ahead. A claim (256 rows) or a batch of events (256) fits
-/// whole, so reading it wakes each side once.
+/// Rows that the connection's thread may read ahead. A claim (256 rows) or a batch of events (256)
+/// fits whole, so reading it wakes each side once.
 const ROWS_AHEAD: usize = 512;
 /// How long a writer waits for another process that holds the file.
 const BUSY: Duration = Duration::from_secs(10);
-/// How long a caller waits for a connection until the store counts as unavailable: three times as long
-/// as the writer may wait for another process, so that such a wait alone is no failure.
+/// How long a caller waits for a connection until the store counts as unavailable: three times as
+/// long as the writer may wait for another process, so that such a wait alone is no failure.
 const ACQUIRE: Duration = Duration::from_secs(30);
 /// The name that claims rows of the outbox: a file has one agent.
 pub(crate) const REPLICA: &str = "agent";
@@ -154,8 +155,8 @@ impl Sqlite {
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// Closes the readers first: the last connection to close writes the log into the file, and that
-    /// has to be the writer.
+    /// Closes the readers first: the last connection to close writes the log into the file, and
+    /// that has to be the writer.
     pub(crate) async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;

@@ -1,8 +1,8 @@
 //! The state of a bearing as its row holds it, read so that no damage of it makes an alarm fall.
 //!
-//! Invariant: a state that this version cannot read is taken from the columns beside it (risk, stage and
-//! element), so the bearing stands as badly as staff was told. The loss is logged with the bearing's name
-//! and counted.
+//! Invariant: a state that this version cannot read is taken from the columns beside it (risk,
+//! stage and element), so the bearing stands as badly as staff was told. The loss is logged with
+//! the bearing's name and counted.
 
 use std::collections::BTreeMap;
 

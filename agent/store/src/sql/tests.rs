@@ -1,5 +1,5 @@
-//! Plans of statements, which tests of several modules look at: a look that reads a whole table answers a test
-//! as fast as one by an index does.
+//! Plans of statements, which tests of several modules look at: a look that reads a whole table
+//! answers a test as fast as one by an index does.
 
 use pdm_harness::Postgres;
 use pdm_service::postgres::PostgresSettings;

@@ -1,8 +1,8 @@
-//! Events that cannot be read, by gateway and bearing: a gateway that was updated before the agent sends nothing else,
-//! and its bearings would not be judged without a word.
+//! Events that cannot be read, by gateway and bearing: a gateway that was updated before the agent
+//! sends nothing else, and its bearings would not be judged without a word.
 //!
-//! One event that is taken halves what is counted against its bearing, so that a damaged message now and then is no
-//! alarm, most of them are one, and the alarm ends soon after the cause.
+//! One event that is taken halves what is counted against its bearing, so that a damaged message
+//! now and then is no alarm, most of them are one, and the alarm ends soon after the cause.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The rows of one notification on its lanes: how far each has come, further lanes that it leaves by, and
-//! the trace of a recipient who refuses what the lane's others have.
+//! The rows of one notification on its lanes: how far each has come, further lanes that it leaves
+//! by, and the trace of a recipient who refuses what the lane's others have.
 
 use std::sync::LazyLock;
 

@@ -27,12 +27,13 @@ pub(super) const VERDICTS: &str = "SELECT event_id, risk_level, fault_stage, fau
      WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
        AND measured_at_ms >= $4 AND measured_at_ms <= $5";
 
-/// Parameters: site, machine, bearing, from, until. Windows that came late: their judgement says how the
-/// bearing stood when they came, which it does not say of their own time. One of a clock that was ahead is
-/// judged as it is.
+/// Parameters: site, machine, bearing, from, until. Windows that came late: their judgement says
+/// how the bearing stood when they came, which it does not say of their own time. One of a clock
+/// that was ahead is judged as it is.
 pub(super) const LATE: &str = "SELECT event_id FROM pdm_agent_memory
      WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-       AND measured_at_ms >= $4 AND measured_at_ms <= $5 AND late AND measured_at_ms <= judged_at_ms";
+       AND measured_at_ms >= $4 AND measured_at_ms <= $5 AND late AND measured_at_ms <= \
+    judged_at_ms";
 
 /// Parameter: events.
 static TEXTS: LazyLock<Spelt> = LazyLock::new(|| {

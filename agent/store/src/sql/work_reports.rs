@@ -13,7 +13,7 @@
 use pdm_expert::case::Work;
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -60,8 +60,8 @@ pub(super) enum Sets {
     One,
 }
 
-/// Keeps a report of staff, sets the open work of the bearing by it, and sends the judgement to the knowledge
-/// base again with what was found. The same report again changes nothing more.
+/// Keeps a report of staff, sets the open work of the bearing by it, and sends the judgement to the
+/// knowledge base again with what was found. The same report again changes nothing more.
 pub(super) async fn take(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -100,8 +100,8 @@ pub(super) async fn take(
     Ok(inspected.map_or(Reported::Kept, Reported::Taken))
 }
 
-/// The actions of one judgement's work, that of `named` where there is more than one; true if it could be
-/// either.
+/// The actions of one judgement's work, that of `named` where there is more than one; true if it
+/// could be either.
 fn of_one(actions: Vec<Action>, named: Option<EventId>) -> (Vec<Action>, bool) {
     let is_one = actions.windows(2).all(|pair| pair[0].event_id == pair[1].event_id);
     if is_one {
@@ -138,8 +138,8 @@ fn identity(key: &BearingKey, report: &FollowUpReport) -> Result<Uuid, StoreErro
     Ok(uuid::Builder::from_custom_bytes(bytes).into_uuid())
 }
 
-/// Sets an action as the report says; what was found stands with the first one. A note that stood there
-/// stays where the report has none.
+/// Sets an action as the report says; what was found stands with the first one. A note that stood
+/// there stays where the report has none.
 async fn set_action(
     connection: &mut Connection<'_>,
     action: &Action,
@@ -209,12 +209,12 @@ async fn insert(
     Ok(())
 }
 
-/// Puts what was found into the stored judgement, which goes to the knowledge base again. A judgement that
-/// is no longer kept has nothing to add to.
+/// Puts what was found into the stored judgement, which goes to the knowledge base again. A
+/// judgement that is no longer kept has nothing to add to.
 async fn note_in_memory(
     connection: &mut Connection<'_>,
     event_id: EventId,
-    found: Option<&Found>,
+    found: Option<&WorkFound>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let query = connection.query("SELECT diagnosis FROM pdm_agent_memory WHERE event_id = $1");

@@ -1,14 +1,15 @@
-//! Executor `search` over a document of a pack: its articles by what a question means, by number or by
-//! title. An answer holds whole articles.
+//! Executor `search` over a document of a pack: its articles by what a question means, by number or
+//! by title. An answer holds whole articles.
 //!
 //! The index of a document is made once and kept until the document changes. A question's queries
-//! are searched one by one and fused by reciprocal rank; the best `top_k` articles go to the model's
-//! filter where the program has a model, and to the caller where it has none.
+//! are searched one by one and fused by reciprocal rank; the best `top_k` articles go to the
+//! model's filter where the program has a model, and to the caller where it has none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pdm_shared::rank::rank_weight;
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
@@ -17,13 +18,10 @@ use super::{Failure, Invocation};
 use crate::pack::{Article, Articles, PackData};
 use crate::spec::articles::{ArticleConfig, ArticlesBy};
 
-/// Reciprocal rank fusion adds `1 / (RRF_K + rank)`, rank from 0 (Cormack, Clarke & Büttcher 2009,
-/// doi:10.1145/1571941.1572114, with their k = 60 counted from rank 1).
-const RRF_K: f64 = 61.0;
 /// Clauses that one query may bring before they are gathered by article.
 const CLAUSES: usize = 30;
-/// Least share of pairs of characters that a title and a question have in common (Dice coefficient).
-/// Chosen: 이용의 범위 finds 이용 범위와 제한 (0.57); 데이터 보안 does not find 손해배상 (0).
+/// Least share of pairs of characters that a title and a question have in common (Dice
+/// coefficient). Chosen: 이용의 범위 finds 이용 범위와 제한 (0.57); 데이터 보안 does not find 손해배상 (0).
 const ALIKE: f64 = 0.5;
 
 /// A clause to be indexed.
@@ -170,7 +168,7 @@ impl Indexed {
                 // an article counts once a query, with its best clause
                 if !std::mem::replace(&mut seen[owner], true) {
                     let rank = seen.iter().filter(|seen| **seen).count() - 1;
-                    scores[owner] += 1.0 / (RRF_K + rank as f64);
+                    scores[owner] += rank_weight(rank);
                 }
             }
         }

@@ -87,7 +87,8 @@ pub(crate) async fn run(
     let question = GraphQuestion { graph, query, by_caller, parameters: &parameters, row_limit };
     let GraphRows { rows, truncated } = graphs.ask(question).await?;
     Ok(match &config.result {
-        // a list has no place to tell that rows were left out, and a caller's query may say what it wants
+        // a list has no place to tell that rows were left out, and a caller's query may say what it
+        // wants
         GraphResult::Rows if truncated && by_caller => {
             let message = format!("the query gives more than {row_limit} rows: add LIMIT or WHERE");
             return Err(Failure::Permanent(message));

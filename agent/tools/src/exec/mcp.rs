@@ -4,8 +4,8 @@
 //! next attempt, and one whose token has changed at the next call.
 //!
 //! The length of an answer is its sender's decision, so it is bounded twice: the transport drops a
-//! message above 16 MiB (the library's bound), and an answer above [`MAX_ANSWER_BYTES`] is refused with
-//! its first words, quoted. A failure's text is cut the same way.
+//! message above 16 MiB (the library's bound), and an answer above [`MAX_ANSWER_BYTES`] is refused
+//! with its first words, quoted. A failure's text is cut the same way.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::{Failure, Invocation};
-use crate::client::{Answer, ClientError, ToolClient};
+use crate::client::{CallAnswer, ClientError, ToolClient};
 
-/// Most bytes of an answer, its text and its data as JSON together. The executor `http` takes as much
-/// by default.
+/// Most bytes of an answer, its text and its data as JSON together. The executor `http` takes as
+/// much by default.
 const MAX_ANSWER_BYTES: usize = 1_000_000;
 /// Most bytes of an answer that are quoted when it is refused, and of a failure's text.
 const QUOTED_BYTES: usize = 1024;
@@ -117,7 +117,7 @@ impl Servers {
 }
 
 /// The data of an answer; its text where it has none.
-fn value_of(server: &str, answer: Answer) -> Result<Value, Failure> {
+fn value_of(server: &str, answer: CallAnswer) -> Result<Value, Failure> {
     let data = answer.structured.as_ref().map_or(Ok(0), json_bytes).unwrap_or(usize::MAX);
     let bytes = answer.text.len().saturating_add(data);
     if bytes <= MAX_ANSWER_BYTES {

@@ -1,8 +1,8 @@
-//! Executor `prompt`: one request to a language model, whose answer is JSON in the form of the tool's
-//! `output_schema`.
+//! Executor `prompt`: one request to a language model, whose answer is JSON in the form of the
+//! tool's `output_schema`.
 //!
-//! The model belongs to the program ([`LanguageModel`]). Without one the tool refuses and says so: no
-//! answer is made up in its place. Arguments are data in the request, never instructions.
+//! The model belongs to the program ([`LanguageModel`]). Without one the tool refuses and says so:
+//! no answer is made up in its place. Arguments are data in the request, never instructions.
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -72,19 +72,19 @@ pub(crate) async fn relevant(
 const NO_MODEL: &str = "needs a language model, and none is configured for this program";
 
 /// A `prompt` tool.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PromptRequest<'a> {
     pub(crate) description: &'a str,
     pub(crate) instructions: &'a str,
     pub(crate) schema: &'a Map<String, Value>,
 }
 
 pub(crate) async fn run(
-    asked: Asked<'_>,
+    asked: PromptRequest<'_>,
     model: Option<&dyn LanguageModel>,
     invocation: Invocation<'_>,
 ) -> Result<Value, Failure> {
     let Some(model) = model else { return Err(Failure::Permanent(NO_MODEL.to_owned())) };
-    let Asked { description, instructions, schema } = asked;
+    let PromptRequest { description, instructions, schema } = asked;
     let prompt = Prompt {
         tool: invocation.tool.to_owned(),
         instructions: format!("{description}\n\n{instructions}").trim().to_owned(),

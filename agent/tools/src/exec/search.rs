@@ -1,7 +1,7 @@
 //! Executor `search`: one question to a collection of the knowledge base.
 //!
-//! A search by meaning may end with the model's judgement of what was found (R-KB-4). A model that is away
-//! filters nothing, and the answer says so.
+//! A search by meaning may end with the model's judgement of what was found (R-KB-4). A model that
+//! is away filters nothing, and the answer says so.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct Question {
 
 /// A chunk that was found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Found {
+pub struct FoundPart {
     /// The chunk's name, for citing it.
     pub id: String,
     /// The document's title.
@@ -39,8 +39,8 @@ pub struct Found {
     pub source: String,
     /// Score, greater is better; its scale depends on the search.
     pub score: f64,
-    /// False where the document does not answer the question: it is told because the filters leave no
-    /// other.
+    /// False where the document does not answer the question: it is told because the filters leave
+    /// no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
     /// True where the document is the plant's own, and does not come with the program.
@@ -56,9 +56,9 @@ pub struct Found {
 
 /// The answer to a question.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct SearchAnswer {
     /// The documents, best first.
-    pub documents: Vec<Found>,
+    pub documents: Vec<FoundPart>,
     /// A note on the way of the search, for the caller.
     pub note: Option<String>,
     /// Why there are no documents: nothing stored answers the question.
@@ -72,19 +72,20 @@ pub trait KnowledgeSearch: Send + Sync {
     ///
     /// # Errors
     /// [`Failure`]: an unknown collection is permanent, a store that is away is transient.
-    async fn search(&self, question: Question) -> Result<Answer, Failure>;
+    async fn search(&self, question: Question) -> Result<SearchAnswer, Failure>;
 
-    /// The sections of a document with this number, and those below it; all of them for an empty number.
+    /// The sections of a document with this number, and those below it; all of them for an empty
+    /// number.
     ///
     /// # Errors
     /// [`Failure`] as of [`KnowledgeSearch::search`].
-    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure>;
+    async fn section(&self, document: &str, number: &str) -> Result<SearchAnswer, Failure>;
 
     /// Documents and sections by their title, best first.
     ///
     /// # Errors
     /// [`Failure`] as of [`KnowledgeSearch::search`].
-    async fn title(&self, title: &str, top_k: usize) -> Result<Answer, Failure>;
+    async fn title(&self, title: &str, top_k: usize) -> Result<SearchAnswer, Failure>;
 }
 
 pub(crate) async fn run(
@@ -126,7 +127,7 @@ pub(crate) async fn run(
         }
         SearchBy::Title => knowledge.title(asked(&invocation, "title")?, top_k).await?,
     };
-    let Answer { documents, note, nothing_found } = found;
+    let SearchAnswer { documents, note, nothing_found } = found;
     let mut answer = json!({ "documents": documents, "count": documents.len() });
     if let Some(note) = note {
         answer["note"] = note.into();
@@ -138,15 +139,15 @@ pub(crate) async fn run(
 }
 
 /// Returns the found passages that the model holds relevant; all of them if it fails.
-async fn filtered(model: &dyn LanguageModel, query: &str, mut found: Answer) -> Answer {
+async fn filtered(model: &dyn LanguageModel, query: &str, mut found: SearchAnswer) -> SearchAnswer {
     let numbered = found.documents.iter().zip(1_i64..);
     let passages =
         numbered.map(|(one, no)| json!({ "no": no, "title": one.title, "text": one.text }));
     let passages: Vec<Value> = passages.collect();
     let items = FoundItems {
         tool: "passage_filter",
-        instructions: "Name the no of each passage that helps to answer the question. A passage that \
-                       only shares words with it does not help; name none if none helps.",
+        instructions: "Name the no of each passage that helps to answer the question. A passage \
+                       that only shares words with it does not help; name none if none helps.",
         data: json!({ "question": query, "passages": passages }),
         numbers: (1..).take(found.documents.len()).collect(),
     };
@@ -175,7 +176,7 @@ async fn filtered(model: &dyn LanguageModel, query: &str, mut found: Answer) -> 
     found
 }
 
-fn add_note(answer: &mut Answer, note: &str) {
+fn add_note(answer: &mut SearchAnswer, note: &str) {
     let before = answer.note.take().map(|before| format!("{before}; ")).unwrap_or_default();
     answer.note = Some(before + note);
 }
@@ -205,8 +206,8 @@ mod tests {
         }
     }
 
-    fn found() -> Answer {
-        let one = |id: &str| Found {
+    fn found() -> SearchAnswer {
+        let one = |id: &str| FoundPart {
             id: id.to_owned(),
             title: String::new(),
             text: String::new(),
@@ -217,10 +218,13 @@ mod tests {
             title_en: None,
             english: None,
         };
-        Answer { documents: ["EM-01", "EM-02", "EM-03"].map(one).into(), ..Answer::default() }
+        SearchAnswer {
+            documents: ["EM-01", "EM-02", "EM-03"].map(one).into(),
+            ..SearchAnswer::default()
+        }
     }
 
-    async fn after(answer: Result<&'static str, &'static str>) -> (Vec<String>, Answer) {
+    async fn after(answer: Result<&'static str, &'static str>) -> (Vec<String>, SearchAnswer) {
         let answer = filtered(&Says(answer), "how warm for mounting", found()).await;
         (answer.documents.iter().map(|one| one.id.clone()).collect(), answer)
     }

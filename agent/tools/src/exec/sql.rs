@@ -1,5 +1,5 @@
-//! Executor `sql`: one read-only statement over a database that the operator's settings name, or over
-//! the tables of the tool's pack.
+//! Executor `sql`: one read-only statement over a database that the operator's settings name, or
+//! over the tables of the tool's pack.
 //!
 //! Three independent safeguards, each enough alone: a [`Statement`] is one SELECT without a word
 //! that writes (checked when the tool is read); a SQLite file is opened read-only with `query_only`
@@ -130,27 +130,32 @@ impl Databases {
             }
         };
         if let Some(refusal) = &config.refuse_if {
-            let asked = Asked { statement: refusal, row_limit: 1, timeout };
+            let asked = SqlRequest { statement: refusal, row_limit: 1, timeout };
             let found = pool.run(&asked, invocation).await?;
             if let Some(reason) = found.rows.first().and_then(only_value) {
                 let reason = reason.as_str().map_or_else(|| reason.to_string(), str::to_owned);
                 return Err(Failure::Permanent(reason));
             }
         }
-        let asked = Asked { statement: &config.statement, row_limit: config.row_limit, timeout };
+        let asked =
+            SqlRequest { statement: &config.statement, row_limit: config.row_limit, timeout };
         told(pool.run(&asked, invocation).await?, config.result)
     }
 }
 
 /// A statement to run once.
-struct Asked<'a> {
+struct SqlRequest<'a> {
     statement: &'a Statement,
     row_limit: usize,
     timeout: Duration,
 }
 
 impl Pool {
-    async fn run(&self, asked: &Asked<'_>, invocation: Invocation<'_>) -> Result<Found, Failure> {
+    async fn run(
+        &self,
+        asked: &SqlRequest<'_>,
+        invocation: Invocation<'_>,
+    ) -> Result<SqlRows, Failure> {
         match self {
             Self::Sqlite(pool) => sqlite::run(pool, asked, invocation).await,
             Self::Postgres(server) => postgres::run(server, asked, invocation).await,
@@ -163,7 +168,7 @@ fn only_value(row: &Value) -> Option<&Value> {
     row.as_object().and_then(|row| row.values().next()).filter(|value| !value.is_null())
 }
 
-fn told(found: Found, result: SqlResult) -> Result<Value, Failure> {
+fn told(found: SqlRows, result: SqlResult) -> Result<Value, Failure> {
     match result {
         SqlResult::Table => Ok(json!({
             "row_count": found.rows.len(),
@@ -212,7 +217,7 @@ where
 }
 
 /// Rows of a result, collected up to the limits.
-struct Found {
+struct SqlRows {
     rows: Vec<Value>,
     bytes: usize,
     row_limit: usize,
@@ -220,7 +225,7 @@ struct Found {
     is_cut: bool,
 }
 
-impl Found {
+impl SqlRows {
     fn new(row_limit: usize) -> Self {
         Self { rows: Vec::new(), bytes: 0, row_limit, is_cut: false }
     }

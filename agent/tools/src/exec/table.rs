@@ -1,5 +1,5 @@
-//! Executor `table`: rows of the tool's own file, picked by the arguments. Nothing is computed: a row is
-//! told as it stands, with the source of the table.
+//! Executor `table`: rows of the tool's own file, picked by the arguments. Nothing is computed: a
+//! row is told as it stands, with the source of the table.
 
 use serde_json::{Value, json};
 

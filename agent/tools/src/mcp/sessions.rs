@@ -1,7 +1,8 @@
 //! Limits the number of MCP sessions and streams: in all, and of one caller.
 //!
-//! A session lives until it ends, or for [`IDLE`] without a request. A session more than allowed is refused
-//! with 429 before anything is kept of it; so is a stream. What a client says of itself is short.
+//! A session lives until it ends, or for [`IDLE`] without a request. A session more than allowed is
+//! refused with 429 before anything is kept of it; so is a stream. What a client says of itself is
+//! short.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -101,7 +102,7 @@ impl Sessions {
     }
 
     /// A place for a stream, if there is one.
-    fn stream(&self, caller: u64) -> Option<Place> {
+    fn stream(&self, caller: u64) -> Option<StreamPlace> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = streams.values().sum();
         let own = streams.entry(caller).or_default();
@@ -109,17 +110,17 @@ impl Sessions {
             return None;
         }
         *own += 1;
-        Some(Place { streams: Arc::clone(&self.streams), caller })
+        Some(StreamPlace { streams: Arc::clone(&self.streams), caller })
     }
 }
 
 /// The place of an open stream, free when it is dropped.
-struct Place {
+struct StreamPlace {
     streams: Arc<Mutex<HashMap<u64, usize>>>,
     caller: u64,
 }
 
-impl Drop for Place {
+impl Drop for StreamPlace {
     fn drop(&mut self) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = streams.get_mut(&self.caller) {
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn a_stream_gives_its_place_back() {
         let sessions = Sessions::new(Arc::default(), 1024);
-        let places: Vec<Place> = std::iter::from_fn(|| sessions.stream(1)).collect();
+        let places: Vec<StreamPlace> = std::iter::from_fn(|| sessions.stream(1)).collect();
         assert_eq!(places.len(), MOST_STREAMS_OF_CALLER);
         assert!(sessions.stream(2).is_some(), "another caller has places");
         drop(places);

@@ -27,7 +27,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::table::{Cell, DataTable};
-use crate::fields::{Reading, short_text};
+use crate::fields::{FieldReading, short_text};
 use crate::problem::Problem;
 use crate::yaml::{self, escaped};
 
@@ -81,7 +81,7 @@ pub(super) fn read_pack_graph(
         vec![Problem { file, at: error.at, field, message: error.message }]
     })?;
     let mut reader = Reader {
-        reading: Reading::new(file, &document),
+        reading: FieldReading::new(file, &document),
         tables,
         graph: PackGraph::default(),
         keys: HashMap::new(),
@@ -95,7 +95,7 @@ pub(super) fn read_pack_graph(
 }
 
 struct Reader<'a> {
-    reading: Reading<'a>,
+    reading: FieldReading<'a>,
     tables: &'a Tables,
     graph: PackGraph,
     /// Label and key → index of the node.

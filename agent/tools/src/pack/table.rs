@@ -5,8 +5,8 @@
 //! 069500,KODEX 200,0.15
 //! ```
 //!
-//! Types are `text`, `integer`, `real` and `boolean` (`true`, `false`; 1 and 0 in SQL); a column without a type is text, so that `069500` keeps
-//! its zero. An empty field is null.
+//! Types are `text`, `integer`, `real` and `boolean` (`true`, `false`; 1 and 0 in SQL); a column
+//! without a type is text, so that `069500` keeps its zero. An empty field is null.
 
 /// Most columns of a table: SQLite binds at most 32,766 values a statement, a row takes one each.
 const MAX_COLUMNS: usize = 64;

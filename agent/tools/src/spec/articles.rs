@@ -11,7 +11,7 @@
 use serde_json::{Map, Value};
 
 use super::executor::{About, must_be_input};
-use crate::fields::Reading;
+use crate::fields::FieldReading;
 
 /// The keys beside the limits.
 pub(super) const KEYS: [&str; 3] = ["document", "by", "top_k"];
@@ -83,7 +83,7 @@ impl DocumentName {
 }
 
 pub(super) fn read_article_config(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     about: About<'_>,
 ) -> Option<ArticleConfig> {

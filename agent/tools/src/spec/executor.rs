@@ -16,7 +16,7 @@ use super::pipeline::Pipeline;
 use super::statement::Statement;
 use super::table::{self, TableConfig};
 use super::template::Address;
-use crate::fields::{Reading, short_text};
+use crate::fields::{FieldReading, short_text};
 use crate::pack::Pack;
 use crate::schema::Schema;
 
@@ -173,7 +173,7 @@ impl Executor {
     }
 
     pub(super) fn read(
-        reading: &mut Reading<'_>,
+        reading: &mut FieldReading<'_>,
         kind: &str,
         config: &Map<String, Value>,
         about: About<'_>,
@@ -221,14 +221,14 @@ impl Executor {
     }
 }
 
-pub(super) fn only(reading: &mut Reading<'_>, config: &Map<String, Value>, own: &[&str]) {
+pub(super) fn only(reading: &mut FieldReading<'_>, config: &Map<String, Value>, own: &[&str]) {
     let allowed: Vec<&str> = own.iter().copied().chain(Limits::KEYS).collect();
     reading.only("/config", config, &allowed);
 }
 
 /// Notes a property that the configuration uses but the input schema lacks.
 pub(super) fn must_be_input(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     at: &str,
     property: &str,
     input: Option<&Schema>,
@@ -241,7 +241,7 @@ pub(super) fn must_be_input(
 }
 
 fn search(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     input: Option<&Schema>,
 ) -> Option<SearchConfig> {
@@ -292,7 +292,7 @@ fn search(
 }
 
 fn sql(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     about: About<'_>,
 ) -> Option<SqlConfig> {
@@ -330,7 +330,7 @@ fn sql(
 }
 
 fn statement(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     at: &str,
     text: &str,
     input: Option<&Schema>,
@@ -350,7 +350,7 @@ fn statement(
 }
 
 fn http(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     input: Option<&Schema>,
 ) -> Option<HttpConfig> {

@@ -14,7 +14,7 @@
 use serde_json::{Map, Value};
 
 use super::executor::{About, OWN_PACK, must_be_input, only};
-use crate::fields::Reading;
+use crate::fields::FieldReading;
 use crate::schema::Schema;
 
 /// `config` of a `graph` tool.
@@ -68,7 +68,7 @@ pub enum GraphResult {
 }
 
 pub(super) fn read_graph_config(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     about: About<'_>,
 ) -> Option<GraphConfig> {

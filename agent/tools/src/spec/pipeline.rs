@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::ToolSpec;
-use crate::fields::Reading;
+use crate::fields::FieldReading;
 use crate::names::is_snake_case;
 use crate::schema::Schema;
 
@@ -35,14 +35,14 @@ const MAX_STEPS: usize = 32;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
     /// The steps in the order of the file.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PipelineStep>,
     /// The output, with references; if absent, the results of all steps by their ids.
     pub output: Option<Value>,
 }
 
 /// One step of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct PipelineStep {
     /// The step's name within the pipeline.
     pub id: String,
     /// The tool.
@@ -65,7 +65,7 @@ pub(crate) type NoPlan = (String, String);
 
 impl Pipeline {
     pub(crate) fn read(
-        reading: &mut Reading<'_>,
+        reading: &mut FieldReading<'_>,
         config: &Map<String, Value>,
         input: Option<&Schema>,
         dependencies: &[String],
@@ -80,7 +80,7 @@ impl Pipeline {
             return None;
         }
         let before = reading.problems.len();
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<PipelineStep> = Vec::new();
         for (index, item) in list.iter().enumerate() {
             let at = format!("/config/steps/{index}");
             let Some(step) = read_step(reading, item, &at, dependencies) else { continue };
@@ -147,7 +147,7 @@ impl Pipeline {
     }
 }
 
-fn stages(waits: &[Vec<usize>], steps: &[Step]) -> Result<Vec<Vec<usize>>, NoPlan> {
+fn stages(waits: &[Vec<usize>], steps: &[PipelineStep]) -> Result<Vec<Vec<usize>>, NoPlan> {
     let mut done = vec![false; waits.len()];
     let mut stages = Vec::new();
     while done.iter().any(|done| !done) {
@@ -169,11 +169,11 @@ fn stages(waits: &[Vec<usize>], steps: &[Step]) -> Result<Vec<Vec<usize>>, NoPla
 }
 
 fn read_step(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     item: &Value,
     at: &str,
     dependencies: &[String],
-) -> Option<Step> {
+) -> Option<PipelineStep> {
     let Some(map) = item.as_object() else {
         reading.problem(at, "expected a mapping with tool, and perhaps id and input");
         return None;
@@ -190,12 +190,12 @@ fn read_step(
         reading.problem(&format!("{at}/id"), message);
     }
     let input = reading.map(at, map, "input").cloned();
-    Some(Step { id, tool, input })
+    Some(PipelineStep { id, tool, input })
 }
 
 /// References to the pipeline's own arguments must name one of them.
 fn check_arguments(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     input: Option<&Map<String, Value>>,
     schema: Option<&Schema>,
     at: &str,

@@ -264,7 +264,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_statements_never_panic(text in "\\PC{0,120}|(SELECT|WITH|'|\"|;|:a|--|/\\*|\\*/|\\[|\\]| ){0,30}") {
+        fn arbitrary_statements_never_panic(
+            text in "\\PC{0,120}|(SELECT|WITH|'|\"|;|:a|--|/\\*|\\*/|\\[|\\]| ){0,30}") {
             let _read = Statement::read(&text);
         }
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::fields::{Reading, short_text};
+use crate::fields::{FieldReading, short_text};
 use crate::schema::Schema;
 
 /// Most rows. No data chose it: what a person can still check against its source.
@@ -34,7 +34,7 @@ pub struct TableConfig {
 }
 
 pub(super) fn read_table_config(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     input: Option<&Schema>,
 ) -> Option<TableConfig> {
@@ -47,14 +47,14 @@ pub(super) fn read_table_config(
     Some(TableConfig { source: source?, equal, ranges, rows })
 }
 
-fn known(reading: &mut Reading<'_>, at: &str, property: &str, input: Option<&Schema>) {
+fn known(reading: &mut FieldReading<'_>, at: &str, property: &str, input: Option<&Schema>) {
     if input.is_some_and(|input| !input.has_property(property)) {
         reading.problem(at, format!("{property} is none of the properties of input_schema"));
     }
 }
 
 fn equal(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     input: Option<&Schema>,
 ) -> Vec<String> {
@@ -83,7 +83,7 @@ fn equal(
 }
 
 fn ranges(
-    reading: &mut Reading<'_>,
+    reading: &mut FieldReading<'_>,
     config: &Map<String, Value>,
     input: Option<&Schema>,
 ) -> BTreeMap<String, [String; 2]> {
@@ -102,7 +102,11 @@ fn ranges(
     all
 }
 
-fn rows(reading: &mut Reading<'_>, config: &Map<String, Value>, equal: &[String]) -> Vec<Value> {
+fn rows(
+    reading: &mut FieldReading<'_>,
+    config: &Map<String, Value>,
+    equal: &[String],
+) -> Vec<Value> {
     let Some(Value::Array(rows)) = config.get("rows") else {
         reading.problem("/config/rows", "is required: a list of rows");
         return Vec::new();

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pdm_tools::exec::builtin::{Builtin, Builtins};
 use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use pdm_tools::exec::{Failure, Invocation};
-use pdm_tools::{Catalogue, Means, Registry, Runtime};
+use pdm_tools::{Catalogue, ExecutorResources, Registry, Runtime};
 use serde_json::{Value, json};
 use sqlx::Connection;
 
@@ -37,7 +37,10 @@ fn sql(query: &str, more: &str) -> String {
 
 async fn asked(query: &str, more: &str, arguments: Value) -> Result<Value, String> {
     let files = folder(&[]);
-    let means = Means { databases: database(files.path()).await, ..Means::default() };
+    let means = ExecutorResources {
+        databases: database(files.path()).await,
+        ..ExecutorResources::default()
+    };
     let (runtime, _tools) = runtime_of(&sql(query, more), means);
     let answer = runtime.call(&call("t", arguments)).await;
     answer.map(|answer| answer.value).map_err(|error| error.to_string())
@@ -106,7 +109,10 @@ async fn a_connection_for_tools_cannot_write() {
 async fn a_database_that_the_settings_do_not_name_is_refused() {
     let text = sql("SELECT 1", "").replace("assets", "secrets");
     let files = folder(&[]);
-    let means = Means { databases: database(files.path()).await, ..Means::default() };
+    let means = ExecutorResources {
+        databases: database(files.path()).await,
+        ..ExecutorResources::default()
+    };
     let (runtime, _tools) = runtime_of(&text, means);
     let error = runtime.call(&call("t", json!({}))).await.expect_err("refused").to_string();
     assert_eq!(error, "t: no database secrets in the settings; there are: assets");
@@ -121,9 +127,8 @@ impl Builtin for Echo {
         if invocation.text("query") == Some("fail") {
             return Err(Failure::Permanent("as asked".to_owned()));
         }
-        Ok(
-            json!({"by": invocation.tool, "got": invocation.arguments, "list": [{"title": "first"}]}),
-        )
+        Ok(json!({"by": invocation.tool, "got": invocation.arguments,
+                "list": [{"title": "first"}]}))
     }
 }
 
@@ -132,7 +137,10 @@ fn echoing(files: &[(&str, &str)]) -> (Runtime, tempfile::TempDir) {
     let (catalogue, problems) = Catalogue::open(folder.path());
     assert_eq!(said(&problems), Vec::<String>::new());
     let builtins = Builtins::default().with("echo", Echo);
-    (Runtime::new(catalogue, Means { builtins, ..Means::default() }), folder)
+    (
+        Runtime::new(catalogue, ExecutorResources { builtins, ..ExecutorResources::default() }),
+        folder,
+    )
 }
 
 fn echo(name: &str, layer: &str, extra: &str) -> String {
@@ -144,9 +152,10 @@ async fn a_pipeline_hands_on_what_its_steps_produce() {
     let pipeline = tool(
         "research",
         "insight",
-        "executor: pipeline\ndependencies: [manual, history]\nconfig:\n  steps:\n    - tool: manual\n      \
-         input: {query: $cases.list.0.title}\n    - tool: history\n      input: {query: $input.query}\n  \
-         output: {asked: $manual.got.query, first: $cases.got.query}\n",
+        "executor: pipeline\ndependencies: [manual, history]\nconfig:\n  steps:\n    - tool: \
+         manual\n      input: {query: $cases.list.0.title}\n    - tool: history\n      input: \
+         {query: $input.query}\n  output: {asked: $manual.got.query, first: \
+         $cases.got.query}\n",
     );
     let (runtime, _folder) = echoing(&[
         ("history.yaml", &echo("history", "collection", "produces: [cases]\n")),
@@ -164,7 +173,8 @@ async fn steps_of_later_layers_wait_and_take_the_arguments_they_know() {
     let pipeline = tool(
         "both",
         "ops",
-        "executor: pipeline\ndependencies: [last, first]\nconfig: {steps: [{tool: last}, {tool: first}]}\n",
+        "executor: pipeline\ndependencies: [last, first]\nconfig: {steps: [{tool: last}, {tool: \
+         first}]}\n",
     );
     let (runtime, _folder) = echoing(&[
         ("a.yaml", &echo("first", "collection", "")),

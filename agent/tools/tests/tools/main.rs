@@ -12,7 +12,7 @@ mod web;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pdm_tools::{Call, Catalogue, Means, Problem, Runtime};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Problem, Runtime};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -40,7 +40,7 @@ fn shipped() -> PathBuf {
 }
 
 /// A runtime for one tool file, and its folder.
-fn runtime_of(text: &str, means: Means) -> (Runtime, TempDir) {
+fn runtime_of(text: &str, means: ExecutorResources) -> (Runtime, TempDir) {
     let folder = folder(&[("tool.yaml", text)]);
     let (catalogue, problems) = Catalogue::open(folder.path());
     assert_eq!(said(&problems), Vec::<String>::new());

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::prompt::{LanguageModel, Prompt};
 use pdm_tools::pack::{PackPlace, shipped_names};
-use pdm_tools::{Call, Catalogue, Means, Registry, Runtime, Sources, ToolError};
+use pdm_tools::{Call, Catalogue, ExecutorResources, Registry, Runtime, Sources, ToolError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ fn with_packs(names: &[&str]) -> Sources {
     Sources { packs: names.iter().map(place).collect(), ..Sources::default() }
 }
 
-fn runtime(sources: Sources, means: Means) -> Runtime {
+fn runtime(sources: Sources, means: ExecutorResources) -> Runtime {
     let (catalogue, problems) = Catalogue::of(sources);
     assert!(problems.is_empty(), "{:?}", said(&problems));
     Runtime::new(catalogue, means)
@@ -39,12 +39,14 @@ fn own_pack() -> (TempDir, PathBuf) {
     let write = |name: &str, text: &str| std::fs::write(pack.join(name), text).expect("written");
     write(
         "pack.toml",
-        "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \"made up\"\n",
+        "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \"made \
+         up\"\n",
     );
     write("data/part.csv", "code,price:real\n007,1.5\n008,2.5\n");
     write(
         "tools/find_part.yaml",
-        "name: find_part\nversion: \"1.0.0\"\nlayer: collection\ndomain: data\ndescription: a part\n\
+        "name: find_part\nversion: \"1.0.0\"\nlayer: collection\ndomain: data\ndescription: a \
+         part\n\
          executor: sql\ninput_schema:\n  type: object\n  properties:\n    code: {type: string}\n  \
          required: [code]\noutput_schema:\n  type: array\n  items: {type: object}\nconfig:\n  \
          database: pack\n  result: rows\n  refuse_if: SELECT 'there is no part ' || :code WHERE \
@@ -76,7 +78,7 @@ fn every_shipped_pack_is_right_alone_and_all_together() {
 #[tokio::test]
 async fn a_tool_reads_the_tables_of_its_pack_and_refuses_by_its_own_statement() {
     let (_folder, pack) = own_pack();
-    let runtime = runtime(place(&pack), Means::default());
+    let runtime = runtime(place(&pack), ExecutorResources::default());
     let found = called(&runtime, "find_part", json!({"code": "007"})).await;
     assert_eq!(found, Ok(json!([{"code": "007", "price": 1.5}])));
     let refused = called(&runtime, "find_part", json!({"code": "009"})).await.expect_err("refused");
@@ -87,7 +89,7 @@ async fn a_tool_reads_the_tables_of_its_pack_and_refuses_by_its_own_statement() 
 async fn a_pack_whose_data_is_saved_anew_is_read_anew_and_a_broken_one_stays_as_it_was() {
     let (_folder, pack) = own_pack();
     let (catalogue, _) = Catalogue::of(place(&pack));
-    let runtime = Runtime::new(Arc::clone(&catalogue), Means::default());
+    let runtime = Runtime::new(Arc::clone(&catalogue), ExecutorResources::default());
     let table = pack.join("data/part.csv");
     std::fs::write(&table, "code,price:real\n009,9\n").expect("saved");
     assert!(catalogue.reload().is_empty());
@@ -110,7 +112,8 @@ fn what_is_wrong_with_a_pack_is_told_with_file_and_line() {
     };
     let manifest = |line: &str| {
         format!(
-            "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \"x\"\n{line}\n"
+            "name = \"own\"\nversion = \"1.0.0\"\ndescription = \"d\"\nsource = \"s\"\ndata = \
+             \"x\"\n{line}\n"
         )
     };
     for (name, text, told) in [
@@ -143,7 +146,8 @@ fn a_name_in_two_packs_is_refused() {
     assert!(told.contains(&other.display().to_string()), "the later one is refused: {told}");
 }
 
-/// A name that a tool outside packs has too is refused, unless the pack says that it takes its place.
+/// A name that a tool outside packs has too is refused, unless the pack says that it takes its
+/// place.
 #[test]
 fn a_pack_takes_the_place_of_a_shipped_tool_only_if_it_says_so() {
     let (_folder, pack) = own_pack();
@@ -163,7 +167,8 @@ fn a_pack_takes_the_place_of_a_shipped_tool_only_if_it_says_so() {
     assert_eq!(spec.pack.as_deref(), Some("own"));
 }
 
-/// The tool that makes room stays under the name that the pack gives it, and tools that need it find it.
+/// The tool that makes room stays under the name that the pack gives it, and tools that need it
+/// find it.
 #[test]
 fn a_replaced_tool_may_have_another_name_meanwhile() {
     let (folder, pack) = own_pack();
@@ -308,11 +313,11 @@ async fn the_template_of_the_specification_validates_and_runs() {
     let (_folder, pack) = copied("dream-agent");
     std::fs::write(pack.join("tools/my_new_tool.yaml"), TEMPLATE).expect("saved");
     let asked = json!({"input_data": "x"});
-    let without = runtime(place(&pack), Means::default());
+    let without = runtime(place(&pack), ExecutorResources::default());
     let refused = called(&without, "my_new_tool", asked.clone()).await.expect_err("refused");
     assert!(refused.to_string().contains("needs a language model, and none"), "{refused}");
     let model: Arc<dyn LanguageModel> = Arc::new(Scripted(json!({"result": {"ok": true}})));
-    let means = Means { model: Some(model), ..Means::default() };
+    let means = ExecutorResources { model: Some(model), ..ExecutorResources::default() };
     let with = runtime(place(&pack), means);
     let answer = called(&with, "my_new_tool", asked).await;
     assert_eq!(answer, Ok(json!({"result": {"ok": true}})));
@@ -321,7 +326,7 @@ async fn the_template_of_the_specification_validates_and_runs() {
 #[tokio::test(start_paused = true)]
 async fn a_model_that_does_not_keep_to_the_schema_is_asked_again_and_then_told() {
     let model: Arc<dyn LanguageModel> = Arc::new(Scripted(json!({"scenes": "none"})));
-    let means = Means { model: Some(model), ..Means::default() };
+    let means = ExecutorResources { model: Some(model), ..ExecutorResources::default() };
     let runtime = runtime(with_packs(&["dream-agent"]), means);
     let started = tokio::time::Instant::now();
     let asked = json!({"creative": {"headline": "h", "body": "b"}});
@@ -385,7 +390,7 @@ fn the_dream_agent_has_the_tools_dependencies_and_products_of_its_document() {
 
 #[tokio::test]
 async fn the_pipeline_over_the_dream_agent_gives_what_its_tools_give_one_by_one() {
-    let runtime = runtime(with_packs(&["dream-agent"]), Means::default());
+    let runtime = runtime(with_packs(&["dream-agent"]), ExecutorResources::default());
     let one = |tool: &'static str, arguments: Value| called(&runtime, tool, arguments);
     let raw = one("collector", json!({"channel": "mall"})).await.expect("collected");
     let clean = one("preprocessor", json!({"texts": raw["texts"]})).await.expect("cleaned");

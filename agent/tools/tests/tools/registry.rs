@@ -57,7 +57,8 @@ fn a_wrong_field_is_told_with_file_line_and_what_is_allowed() {
         (
             "layer: analysis",
             "layer: execution",
-            "t.yaml:3:1: layer: is \"execution\", allowed are collection, analysis, insight, content, report, ops",
+            "t.yaml:3:1: layer: is \"execution\", allowed are collection, analysis, insight, \
+             content, report, ops",
         ),
         ("domain: data", "domain: ''", "t.yaml:4:1: domain: is \"\""),
         (
@@ -124,8 +125,8 @@ fn a_wrong_executor_is_told() {
     };
     one(
         "executor: shell\n",
-        "executor: is \"shell\", allowed are builtin, search, table, sql, graph, http, mcp, prompt, \
-         pipeline",
+        "executor: is \"shell\", allowed are builtin, search, table, sql, graph, http, mcp, \
+         prompt, pipeline",
     );
     // R-TOOL-6
     one(
@@ -289,14 +290,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn arbitrary_yaml_never_panics(text in "(name|version|layer|input_schema|config|executor|type|properties|: |\\n|  |- |\\[|\\{|\\}|\\]|x|1|'|\"|object|pipeline|sql){0,60}") {
+    fn arbitrary_yaml_never_panics(
+        text in "(name|version|layer|input_schema|config|executor|type|properties|: |\\n|  |- \
+                 |\\[|\\{|\\}|\\]|x|1|'|\"|object|pipeline|sql){0,60}") {
         let _parsed = ToolSpec::parse(Path::new("t.yaml"), &text);
     }
 
     #[test]
     fn a_mutilated_tool_never_panics(cut in 0usize..400, insert in "\\PC{0,8}") {
-        let right = tool("t", "analysis", "executor: pipeline\ndependencies: [a]\nconfig: {steps: [{tool: a, input: {q: $input.query}}]}\n");
-        let cut = right.char_indices().map(|(at, _)| at).take_while(|at| *at <= cut).last().unwrap_or(0);
+        let right = tool("t", "analysis", "executor: pipeline\ndependencies: [a]\nconfig: {steps: \
+            [{tool: a, input: {q: $input.query}}]}\n");
+        let cut =
+            right.char_indices().map(|(at, _)| at).take_while(|at| *at <= cut).last().unwrap_or(0);
         let text = format!("{}{insert}{}", &right[..cut], &right[cut..]);
         let _parsed = ToolSpec::parse(Path::new("t.yaml"), &text);
     }
@@ -304,14 +309,16 @@ proptest! {
     #[test]
     fn tools_stand_after_what_they_need_and_layer_by_layer(graph in layered()) {
         let folder = tempfile::TempDir::new().expect("folder");
-        let mut layers: Vec<(usize, usize)> = graph.iter().enumerate().map(|(i, (l, _))| (*l, i)).collect();
+        let mut layers: Vec<(usize, usize)> =
+            graph.iter().enumerate().map(|(i, (l, _))| (*l, i)).collect();
         layers.sort_unstable();
         for (place, (layer, index)) in layers.iter().enumerate() {
             let mut needs: Vec<String> = graph[*index].1.iter().filter(|_| place > 0)
                 .map(|pick| format!("tool_{}", layers[pick.index(place)].1)).collect();
             needs.sort_unstable();
             needs.dedup();
-            let text = tool(&format!("tool_{index}"), Layer::ALL[*layer].name(), &format!("dependencies: [{}]\n", needs.join(", ")));
+            let text = tool(&format!("tool_{index}"), Layer::ALL[*layer].name(),
+                &format!("dependencies: [{}]\n", needs.join(", ")));
             std::fs::write(folder.path().join(format!("{index}.yaml")), text).expect("written");
         }
         let loaded = Registry::read(folder.path());

@@ -8,9 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use pdm_shared::risk::RiskLevel;
 use pdm_tools::exec::builtin::{Accepted, Builtin, Builtins, Notifier, NotifyStaff, StaffMessage};
-use pdm_tools::exec::search::{Answer, Found, KnowledgeSearch, Question};
+use pdm_tools::exec::search::{FoundPart, KnowledgeSearch, Question, SearchAnswer};
 use pdm_tools::exec::{Failure, Invocation};
-use pdm_tools::{Catalogue, Means, Runtime, ToolError};
+use pdm_tools::{Catalogue, ExecutorResources, Runtime, ToolError};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -34,10 +34,16 @@ impl Builtin for Flaky {
     }
 }
 
-fn flaky(failures: u32, failure: Failure, answer: Value) -> (Means, Arc<AtomicU32>) {
+fn flaky(failures: u32, failure: Failure, answer: Value) -> (ExecutorResources, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let flaky = Flaky { failures, failure, answer, calls: Arc::clone(&calls) };
-    (Means { builtins: Builtins::default().with("t", flaky), ..Means::default() }, calls)
+    (
+        ExecutorResources {
+            builtins: Builtins::default().with("t", flaky),
+            ..ExecutorResources::default()
+        },
+        calls,
+    )
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,7 +83,10 @@ async fn a_tool_that_hangs_is_cut_off() {
             std::future::pending().await
         }
     }
-    let means = Means { builtins: Builtins::default().with("t", Hangs), ..Means::default() };
+    let means = ExecutorResources {
+        builtins: Builtins::default().with("t", Hangs),
+        ..ExecutorResources::default()
+    };
     let text = tool("t", "ops", "config: {timeout_s: 2, retries: 1}\n");
     let (runtime, _folder) = runtime_of(&text, means);
     let started = Instant::now();
@@ -115,7 +124,7 @@ async fn wrong_arguments_are_told_by_name_before_the_tool_sees_them() {
 
 #[tokio::test]
 async fn an_unknown_tool_is_told_with_those_that_are_there() {
-    let (runtime, _folder) = runtime_of(&tool("t", "ops", ""), Means::default());
+    let (runtime, _folder) = runtime_of(&tool("t", "ops", ""), ExecutorResources::default());
     let error = runtime.call(&call("tt", json!({}))).await.expect_err("unknown");
     assert_eq!(error.to_string(), "there is no tool tt; there are: t");
 }
@@ -160,8 +169,10 @@ async fn independent_calls_run_side_by_side_and_not_too_many() {
     }
     let seen = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
     let builtins = Builtins::default().with("t", Slow(Arc::clone(&seen)));
-    let (runtime, _folder) =
-        runtime_of(&tool("t", "ops", ""), Means { builtins, ..Means::default() });
+    let (runtime, _folder) = runtime_of(
+        &tool("t", "ops", ""),
+        ExecutorResources { builtins, ..ExecutorResources::default() },
+    );
     let started = Instant::now();
     let answers = runtime.call_all(&vec![call("t", json!({})); 20]).await;
     assert!(answers.iter().all(Result::is_ok));
@@ -174,9 +185,9 @@ struct ThreeDocuments;
 
 #[async_trait]
 impl KnowledgeSearch for ThreeDocuments {
-    async fn search(&self, question: Question) -> Result<Answer, Failure> {
+    async fn search(&self, question: Question) -> Result<SearchAnswer, Failure> {
         if question.collection != "maintenance_history" {
-            return Ok(Answer::default());
+            return Ok(SearchAnswer::default());
         }
         let texts = [
             ("h1", "외륜 결함 outer race", "P-1"),
@@ -184,34 +195,34 @@ impl KnowledgeSearch for ThreeDocuments {
             ("h3", "윤활 불량", "P-1"),
         ];
         let wanted = question.filters.get("equipment_id");
-        let mut found: Vec<Found> = texts
+        let mut found: Vec<FoundPart> = texts
             .iter()
             .filter(|(_, _, equipment)| wanted.is_none_or(|wanted| wanted == equipment))
             .map(|(id, text, equipment)| {
                 let hits = question.query.split_whitespace().filter(|word| text.contains(word));
-                Found {
+                FoundPart {
                     id: (*id).to_owned(),
                     title: text.to_string(),
                     text: text.to_string(),
                     source: format!("{equipment}.md"),
                     score: hits.count() as f64,
-                    ..Found::default()
+                    ..FoundPart::default()
                 }
             })
             .filter(|found| found.score > 0.0)
             .collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(question.top_k);
-        Ok(Answer { documents: found, ..Answer::default() })
+        Ok(SearchAnswer { documents: found, ..SearchAnswer::default() })
     }
 
-    async fn section(&self, document: &str, number: &str) -> Result<Answer, Failure> {
+    async fn section(&self, document: &str, number: &str) -> Result<SearchAnswer, Failure> {
         let nothing_found = Some(format!("nothing found: {document} {number}"));
-        Ok(Answer { nothing_found, ..Answer::default() })
+        Ok(SearchAnswer { nothing_found, ..SearchAnswer::default() })
     }
 
-    async fn title(&self, _title: &str, _top_k: usize) -> Result<Answer, Failure> {
-        Ok(Answer::default())
+    async fn title(&self, _title: &str, _top_k: usize) -> Result<SearchAnswer, Failure> {
+        Ok(SearchAnswer::default())
     }
 }
 
@@ -234,10 +245,10 @@ async fn the_four_tools_search_and_tell() {
     let (catalogue, problems) = Catalogue::open(&shipped());
     assert!(problems.is_empty());
     let notify = NotifyStaff::new(Arc::clone(&told) as Arc<dyn Notifier>);
-    let means = Means {
+    let means = ExecutorResources {
         builtins: Builtins::default().with("notify_maintenance_staff", notify),
         knowledge: Some(Arc::new(ThreeDocuments)),
-        ..Means::default()
+        ..ExecutorResources::default()
     };
     let runtime = Runtime::new(catalogue, means);
 
@@ -264,7 +275,7 @@ async fn the_four_tools_search_and_tell() {
 #[tokio::test]
 async fn a_risk_that_does_not_exist_is_refused_by_name() {
     let (catalogue, _) = Catalogue::open(&shipped());
-    let runtime = Runtime::new(catalogue, Means::default());
+    let runtime = Runtime::new(catalogue, ExecutorResources::default());
     let message = json!({"message": "x", "risk_level": "High", "equipment_id": "P-1"});
     let error = runtime.call(&call("notify_maintenance_staff", message)).await.expect_err("wrong");
     assert!(error.to_string().contains("risk_level: \"High\" is not one of"), "{error}");
@@ -273,7 +284,7 @@ async fn a_risk_that_does_not_exist_is_refused_by_name() {
 #[tokio::test]
 async fn without_a_knowledge_base_a_search_says_so() {
     let (catalogue, _) = Catalogue::open(&shipped());
-    let runtime = Runtime::new(catalogue, Means::default());
+    let runtime = Runtime::new(catalogue, ExecutorResources::default());
     let error = runtime.call(&call("search_analysis_history", json!({"query": "x"}))).await;
     let error = error.expect_err("no knowledge").to_string();
     assert!(error.contains("without a knowledge base"), "{error}");

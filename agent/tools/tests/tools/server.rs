@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pdm_harness::Postgres;
 use pdm_service::postgres::PostgresSettings;
 use pdm_service::secret::SecretSource;
-use pdm_tools::Means;
+use pdm_tools::ExecutorResources;
 use pdm_tools::exec::sql::{DatabasePlace, Databases};
 use serde_json::{Value, json};
 use sqlx::Connection;
@@ -17,7 +17,8 @@ async fn server(test: &str) -> Option<Postgres> {
     let server = Postgres::start(test)?;
     let mut connection = sqlx::PgConnection::connect(&server.url()).await.expect("connects");
     sqlx::raw_sql(
-        "CREATE TABLE work (id int PRIMARY KEY, title text, hours numeric, at timestamptz, tags text[]);
+        "CREATE TABLE work (id int PRIMARY KEY, title text, hours numeric, at timestamptz, tags \
+         text[]);
          INSERT INTO work VALUES
            (1, '외륜 베어링 교체', 4.5, '2026-03-01T08:00:00Z', '{bearing,outer}'),
            (2, 'alignment', NULL, NULL, NULL);
@@ -38,7 +39,7 @@ async fn asked(
 ) -> Result<Value, String> {
     let place = DatabasePlace::Postgres(Box::new(settings));
     let databases = Databases::new(BTreeMap::from([("cmms".to_owned(), place)]));
-    let means = Means { databases, ..Means::default() };
+    let means = ExecutorResources { databases, ..ExecutorResources::default() };
     let text = tool("t", "collection", &format!("executor: sql\nconfig: {config}\n"));
     let (runtime, _tools) = runtime_of(&text, means);
     let answer = runtime.call(&call("t", arguments)).await;
@@ -84,7 +85,7 @@ async fn a_rotated_password_is_used_by_the_next_call() {
     };
     let place = DatabasePlace::Postgres(Box::new(settings));
     let databases = Databases::new(BTreeMap::from([("cmms".to_owned(), place)]));
-    let means = Means { databases, ..Means::default() };
+    let means = ExecutorResources { databases, ..ExecutorResources::default() };
     let query = config("SELECT count(*) AS rows FROM work");
     let text = tool("t", "collection", &format!("executor: sql\nconfig: {query}\n"));
     let (runtime, _tools) = runtime_of(&text, means);

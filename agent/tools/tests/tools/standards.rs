@@ -1,6 +1,7 @@
-//! The tables of standards and of the manual: no code of their own, and every figure as the manual has it.
+//! The tables of standards and of the manual: no code of their own, and every figure as the manual
+//! has it.
 
-use pdm_tools::{Catalogue, Means, Runtime};
+use pdm_tools::{Catalogue, ExecutorResources, Runtime};
 use serde_json::{Value, json};
 
 use super::{call, shipped};
@@ -8,7 +9,7 @@ use super::{call, shipped};
 async fn rows(tool: &str, arguments: Value) -> Vec<Value> {
     let (catalogue, problems) = Catalogue::open(&shipped());
     assert!(problems.is_empty(), "{problems:?}");
-    let runtime = Runtime::new(catalogue, Means::default());
+    let runtime = Runtime::new(catalogue, ExecutorResources::default());
     let answer = runtime.call(&call(tool, arguments)).await.expect("an answer");
     answer.value["rows"].as_array().expect("rows").clone()
 }

@@ -8,7 +8,7 @@ use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
-use pdm_tools::Means;
+use pdm_tools::ExecutorResources;
 use pdm_tools::exec::http::Web;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -42,7 +42,8 @@ async fn ask(server: SocketAddr, path: &str, allowed: &[String]) -> Result<Value
     let config = format!("config: {{url: '{url}', retries: 0, max_bytes: 2000, timeout_s: 5}}");
     let text = tool("t", "collection", &format!("executor: http\n{config}\n"));
     let web = Some(Web::allowing(allowed.iter().cloned()));
-    let (runtime, _folder) = runtime_of(&text, Means { web, ..Means::default() });
+    let (runtime, _folder) =
+        runtime_of(&text, ExecutorResources { web, ..ExecutorResources::default() });
     let answer = runtime.call(&call("t", json!({"query": "a/../b"}))).await;
     answer.map(|answer| answer.value).map_err(|error| error.to_string())
 }

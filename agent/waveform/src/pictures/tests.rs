@@ -4,7 +4,8 @@ use std::f64::consts::TAU;
 
 use super::*;
 
-/// An outer race that is struck: a ring of 4 kHz at 3.5848 times 29.95 Hz, with the shaft's line and noise.
+/// An outer race that is struck: a ring of 4 kHz at 3.5848 times 29.95 Hz, with the shaft's line
+/// and noise.
 fn struck(document: &CaptureDocument) -> Vec<f32> {
     let (rate, shaft) = (document.sampling_rate_hz, document.speed.shaft_speed_rpm / 60.0);
     let mut noise = 7_u32;

@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, WorkFound};
 use pdm_shared::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,8 +145,9 @@ pub(super) async fn unshelve(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FollowUpBody {
-    /// The number of the action, from 1; if absent, the work of the bearing that is open. Where that of
-    /// several judgements is, the report is kept, sets none, and is answered with 202 and what is open.
+    /// The number of the action, from 1; if absent, the work of the bearing that is open. Where
+    /// that of several judgements is, the report is kept, sets none, and is answered with 202 and
+    /// what is open.
     #[serde(default)]
     number: Option<u32>,
     /// The new state: `open`, `done` or `dropped`.
@@ -164,12 +165,14 @@ pub(crate) struct FollowUpBody {
     repaired: bool,
     /// What was found on the machine.
     #[serde(default)]
-    found: Option<Found>,
+    found: Option<WorkFound>,
 }
 
 /// The answer where a report names no action and several are open.
-const SEVERAL_OPEN: &str = "the report is kept and sets no action: number is absent and the work of several \
-                            judgements is open; send it again with event_id and number of one of them";
+const SEVERAL_OPEN: &str = "the report is kept and sets no action: number is absent and the work \
+                            of several \
+                            judgements is open; send it again with event_id and number of one of \
+                            them";
 
 /// The answer to a report that could mean several actions.
 #[derive(Debug, Serialize)]

@@ -9,7 +9,7 @@ use axum::routing::get;
 use pdm_shared::capture::CaptureDocument;
 use uuid::Uuid;
 
-use super::{Answer, Asked, Asking, Listed, Names, acting, key_of, next_of};
+use super::{ApiAnswer, Asking, ListQuery, Listed, Names, acting, key_of, next_of};
 use crate::asking::{Path, Query};
 use crate::plant::CaptureDemandRow;
 use crate::problem::Problem;
@@ -35,7 +35,7 @@ fn id_of(text: &str) -> Result<Uuid, Problem> {
 async fn captures(
     State(shared): Asking,
     Path(names): Path<Names>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ListQuery>,
 ) -> Result<Response, Problem> {
     let (limit, before) = (asked.limit()?, asked.before()?);
     let items = shared.site.plant.captures(&key_of(&names)?, before, limit).await?;
@@ -43,12 +43,12 @@ async fn captures(
     Ok(axum::Json(Listed { items, next }).into_response())
 }
 
-async fn demand(State(shared): Asking, Path(names): Path<Names>) -> Answer<CaptureDemandRow> {
+async fn demand(State(shared): Asking, Path(names): Path<Names>) -> ApiAnswer<CaptureDemandRow> {
     let row = shared.site.plant.capture_demand(&key_of(&names)?).await?;
     row.map(axum::Json).ok_or_else(|| Problem::unknown("demand for a waveform of this bearing"))
 }
 
-async fn capture(State(shared): Asking, Path(id): Path<String>) -> Answer<CaptureDocument> {
+async fn capture(State(shared): Asking, Path(id): Path<String>) -> ApiAnswer<CaptureDocument> {
     let found = shared.site.plant.capture(id_of(&id)?).await?;
     found.map(|found| axum::Json(found.document)).ok_or_else(|| Problem::unknown("capture"))
 }

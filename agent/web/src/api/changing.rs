@@ -30,23 +30,23 @@ impl<S: Send + Sync> FromRequestParts<S> for AdminProgram {
     }
 }
 
-/// Who asks for a change, and why. serde cannot flatten a part of a body that refuses other keys, so each
-/// body has these three.
-struct Asked {
+/// Who asks for a change, and why. serde cannot flatten a part of a body that refuses other keys,
+/// so each body has these three.
+struct ChangeAsked {
     by: String,
     reason: String,
     dry_run: bool,
 }
 
-type Answer = Result<axum::Json<TakenOut>, Problem>;
+type ChangeAnswer = Result<axum::Json<TakenOut>, Problem>;
 
 async fn change(
     shared: &crate::Shared,
     viewer: &Viewer,
     change: PlantChange,
-    asked: Asked,
-) -> Answer {
-    let Asked { by, reason, dry_run } = asked;
+    asked: ChangeAsked,
+) -> ChangeAnswer {
+    let ChangeAsked { by, reason, dry_run } = asked;
     acts::change(shared, viewer, "api", change, (&by, reason), dry_run).await.map(axum::Json)
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct ReasonBody {
     dry_run: bool,
 }
 
-impl From<ReasonBody> for Asked {
+impl From<ReasonBody> for ChangeAsked {
     fn from(ReasonBody { by, reason, dry_run }: ReasonBody) -> Self {
         Self { by, reason, dry_run }
     }
@@ -94,10 +94,10 @@ pub(super) async fn forget(
     State(shared): Asking,
     AdminProgram(viewer): AdminProgram,
     Json(body): Json<ForgetBody>,
-) -> Answer {
+) -> ChangeAnswer {
     let ForgetBody { part, by, reason, dry_run } = body;
     let part = part_of("part", &part)?;
-    change(&shared, &viewer, PlantChange::Forget(part), Asked { by, reason, dry_run }).await
+    change(&shared, &viewer, PlantChange::Forget(part), ChangeAsked { by, reason, dry_run }).await
 }
 
 /// What a program sends to rename a site, a machine or a bearing.
@@ -111,7 +111,8 @@ pub(crate) struct RenameBody {
     /// Events, judgements and the bearing's memory go on under the new name.
     #[serde(default)]
     with_history: bool,
-    /// The new name may be known already: the history of both stands under it, which cannot be undone.
+    /// The new name may be known already: the history of both stands under it, which cannot be
+    /// undone.
     #[serde(default)]
     join: bool,
     /// The person; a user's token signs as the user, whatever stands here.
@@ -130,11 +131,11 @@ pub(super) async fn rename(
     State(shared): Asking,
     AdminProgram(viewer): AdminProgram,
     Json(body): Json<RenameBody>,
-) -> Answer {
+) -> ChangeAnswer {
     let RenameBody { from, to, with_history, join, by, reason, dry_run } = body;
     let (from, to) = (part_of("from", &from)?, part_of("to", &to)?);
     let rename = PlantChange::Rename { from, to, with_history, may_join: join };
-    change(&shared, &viewer, rename, Asked { by, reason, dry_run }).await
+    change(&shared, &viewer, rename, ChangeAsked { by, reason, dry_run }).await
 }
 
 pub(super) async fn forget_gateway(
@@ -142,7 +143,7 @@ pub(super) async fn forget_gateway(
     AdminProgram(viewer): AdminProgram,
     Path(names): Path<(String, String)>,
     Json(body): Json<ReasonBody>,
-) -> Answer {
+) -> ChangeAnswer {
     let gone = PlantChange::ForgetGateway(gateway_of(&names)?);
     change(&shared, &viewer, gone, body.into()).await
 }
@@ -170,12 +171,12 @@ pub(super) async fn replace_gateway(
     AdminProgram(viewer): AdminProgram,
     Path(names): Path<(String, String)>,
     Json(body): Json<ReplaceBody>,
-) -> Answer {
+) -> ChangeAnswer {
     let ReplaceBody { new, by, reason, dry_run } = body;
     let old = gateway_of(&names)?;
     let new = GatewayKey::new(old.site.clone(), new);
     let replace = PlantChange::ReplaceGateway { old, new };
-    change(&shared, &viewer, replace, Asked { by, reason, dry_run }).await
+    change(&shared, &viewer, replace, ChangeAsked { by, reason, dry_run }).await
 }
 
 pub(super) async fn release_gateway(
@@ -183,7 +184,7 @@ pub(super) async fn release_gateway(
     AdminProgram(viewer): AdminProgram,
     Path(names): Path<(String, String)>,
     Json(body): Json<ReasonBody>,
-) -> Answer {
+) -> ChangeAnswer {
     let release = PlantChange::ReleaseGateway(gateway_of(&names)?);
     change(&shared, &viewer, release, body.into()).await
 }
@@ -193,7 +194,7 @@ pub(super) async fn release_bearing(
     AdminProgram(viewer): AdminProgram,
     Path(names): Path<Names>,
     Json(body): Json<ReasonBody>,
-) -> Answer {
+) -> ChangeAnswer {
     let release = PlantChange::ReleaseBearing(key_of(&names)?);
     change(&shared, &viewer, release, body.into()).await
 }

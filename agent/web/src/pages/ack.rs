@@ -1,5 +1,6 @@
-//! An alarm by its signed link: GET shows what is acknowledged, POST acknowledges it or puts its bearing off
-//! until the next morning or the next Monday. Mail gateways follow links, so a GET changes nothing.
+//! An alarm by its signed link: GET shows what is acknowledged, POST acknowledges it or puts its
+//! bearing off until the next morning or the next Monday. Mail gateways follow links, so a GET
+//! changes nothing.
 //!
 //! Whoever has the link sees the bearing's name, the level and the title, and nothing else.
 

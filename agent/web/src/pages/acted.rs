@@ -10,7 +10,8 @@ use super::show;
 use crate::accounts::Act;
 use crate::times;
 
-/// An act with its way, its name and its words. What the page does not know stands as it was written down.
+/// An act with its way, its name and its words. What the page does not know stands as it was
+/// written down.
 pub(super) fn row(act: &Act, language: Language) -> Value {
     context! {
         act => name_of(&act.action, language),

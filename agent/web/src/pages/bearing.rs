@@ -1,5 +1,5 @@
-//! One bearing: its state, its alarm with the form to acknowledge it, its plots and the same figures
-//! as a table and as CSV.
+//! One bearing: its state, its alarm with the form to acknowledge it, its plots and the same
+//! figures as a table and as CSV.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -116,9 +116,9 @@ async fn gather(
     })
 }
 
-/// A report that the bearing was repaired or replaced, while damage is measured after it and no work is open:
-/// the report is mistaken, the repair did not help, or the new bearing was not learned. Its work can be opened
-/// again. `None` where nothing speaks against it.
+/// A report that the bearing was repaired or replaced, while damage is measured after it and no
+/// work is open: the report is mistaken, the repair did not help, or the new bearing was not
+/// learned. Its work can be opened again. `None` where nothing speaks against it.
 async fn contradicted(
     shared: &Shared,
     key: &BearingKey,
@@ -166,8 +166,8 @@ fn levels(reader: &Reader) -> BTreeMap<&'static str, String> {
     RiskLevel::ALL.into_iter().map(|level| (level.as_str(), name(level))).collect()
 }
 
-/// The remaining life of a window as its interval with the median: one figure, said the same wherever the page
-/// shows it.
+/// The remaining life of a window as its interval with the median: one figure, said the same
+/// wherever the page shows it.
 fn life(window: &WindowRow, language: Language) -> String {
     let hours = |number: f64| show::life(number, language);
     let Some(median) = window.rul_hours.map(hours) else { return show::dash() };
@@ -221,8 +221,8 @@ pub(super) async fn csv(
     Ok((headers, written(&windows)).into_response())
 }
 
-/// The features in the CSV file: its first columns as they always were, later ones at the end. `rul_hours` is the
-/// median, as `rul_median_h` says; it goes with the version after 0.1.
+/// The features in the CSV file: its first columns as they always were, later ones at the end.
+/// `rul_hours` is the median, as `rul_median_h` says; it goes with the version after 0.1.
 const FIRST_IN_FILE: [Feature; 4] =
     [Feature::Rms, Feature::Velocity, Feature::Kurtosis, Feature::EnvelopeRms];
 const LAST_IN_FILE: [Feature; 1] = [Feature::LowBandRms];
@@ -303,7 +303,8 @@ mod tests {
         }
     }
 
-    /// R-UI-1: readers of the file find their columns where they were; what raised an alarm is in it.
+    /// R-UI-1: readers of the file find their columns where they were; what raised an alarm is in
+    /// it.
     #[test]
     fn the_file_keeps_its_columns_and_ends_with_the_stand_in_of_the_velocity() {
         let text = written(&[window()]);

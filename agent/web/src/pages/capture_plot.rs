@@ -1,5 +1,5 @@
-//! The curves of a capture as drawings of the page (SVG): paths and marks; what is written stands beside them as
-//! text, so that it is read at every width.
+//! The curves of a capture as drawings of the page (SVG): paths and marks; what is written stands
+//! beside them as text, so that it is read at every width.
 
 use std::fmt::Write as _;
 
@@ -75,7 +75,8 @@ const fn is_spectrum(kind: CaptureCurveKind) -> bool {
     }
 }
 
-/// Title, unit of the abscissa and of the ordinate, and the factor by which the abscissa is written.
+/// Title, unit of the abscissa and of the ordinate, and the factor by which the abscissa is
+/// written.
 fn words(kind: CaptureCurveKind) -> (Text, Text, &'static str, f64) {
     let seconds = || Text::new("초 (판정 구간 시작이 0)", "s (0: begin of the judged window)");
     let hertz = || Text::new("Hz", "Hz");
@@ -126,7 +127,8 @@ fn marks(drawn: &CaptureDrawn, kind: CaptureCurveKind, scale: &Scale) -> Vec<Val
         .filter_map(|(place, mark, harmonic)| {
             let x = at(mark.order * drawn.shaft_hz * f64::from(harmonic))?;
             let is_inside = x >= scale.x.0 && x <= scale.x.1;
-            let name = if harmonic == 1 { mark.name.clone() } else { format!("{harmonic}× {}", mark.name) };
+            let name = if harmonic == 1 { mark.name.clone() } else { format!("{harmonic}× \
+                                                                              {}", mark.name) };
             is_inside.then(|| {
                 context! { x => format!("{:.1}", scale.x(x)), place, name, value => figure(x * factor), first => harmonic == 1 }
             })

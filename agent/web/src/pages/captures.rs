@@ -1,8 +1,8 @@
-//! A captured waveform: its pictures, its sound, another one over it, its files; and the lists of captures on other
-//! pages.
+//! A captured waveform: its pictures, its sound, another one over it, its files; and the lists of
+//! captures on other pages.
 //!
-//! The agent computes and thins the curves; the page draws them without a script ([`super::capture_plot`]). Whoever
-//! may see documents may see captures.
+//! The agent computes and thins the curves; the page draws them without a script
+//! ([`super::capture_plot`]). Whoever may see documents may see captures.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ const COLUMNS: usize = 900;
 const IN_LIST: u32 = 10;
 /// Captures that another one may be laid over.
 const TO_COMPARE: u32 = 100;
-/// How far after a judgement's window a capture may begin that shows it, s: the longest time before a window that a
-/// gateway captures.
+/// How far after a judgement's window a capture may begin that shows it, s: the longest time before
+/// a window that a gateway captures.
 const AFTER_S: f64 = 60.0;
 
 /// Site, machine, bearing and capture of an address.
@@ -278,8 +278,8 @@ pub(super) async fn rows_of_judgement(
     Ok(of_judgement.map(|row| listed(row, reader)).collect())
 }
 
-/// The captures of a bearing for the work of a judgement: those that show its window first, marked as such, then the
-/// reference and the others.
+/// The captures of a bearing for the work of a judgement: those that show its window first, marked
+/// as such, then the reference and the others.
 pub(super) async fn rows_for_work(
     shared: &Shared,
     key: &BearingKey,

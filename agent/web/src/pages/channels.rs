@@ -1,5 +1,5 @@
-//! The ways to staff on the page of notifications: which one fails, since when, why in plain words, and
-//! what waits.
+//! The ways to staff on the page of notifications: which one fails, since when, why in plain words,
+//! and what waits.
 
 use minijinja::context;
 use minijinja::value::Value;
@@ -38,7 +38,8 @@ const MEANINGS: [(&str, &[&str]); 7] = [
     ("channel_broken", &["answers 5", "500", "502", "503", "504"]),
 ];
 
-/// The key of the words for an error. A status is a number of its own, not a part of one such as a port.
+/// The key of the words for an error. A status is a number of its own, not a part of one such as a
+/// port.
 fn meaning(error: &str) -> &'static str {
     let error = error.to_lowercase();
     let has = |mark: &str| {
@@ -75,7 +76,8 @@ mod tests {
             ("the receiver answers 404 Not Found: ", "channel_address"),
             ("the receiver answers 503 Service Unavailable: x", "channel_broken"),
             (
-                "error sending request: client error (Connect): tcp connect error: Connection refused",
+                "error sending request: client error (Connect): tcp connect error: Connection \
+                 refused",
                 "channel_away",
             ),
             ("error sending request: operation timed out", "channel_silent"),

@@ -1,5 +1,5 @@
-//! The chat: a form that works without script, with the conversation in a hidden field; the script sends
-//! the same question to the stream and shows steps as they come.
+//! The chat: a form that works without script, with the conversation in a hidden field; the script
+//! sends the same question to the stream and shows steps as they come.
 
 use std::sync::Arc;
 

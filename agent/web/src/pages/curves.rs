@@ -1,5 +1,5 @@
-//! The curves of a capture as JSON, for the script that draws them with cursors: all five, or one in a part of its
-//! axis, in more columns than the drawing of the page has.
+//! The curves of a capture as JSON, for the script that draws them with cursors: all five, or one
+//! in a part of its axis, in more columns than the drawing of the page has.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::asking::{Path, Query};
 use crate::plant::{CaptureAsked, CaptureCurve, CaptureCurveKind};
 use crate::problem::Problem;
 
-/// Columns of a curve: two for each pixel of a plot over the whole page, so that a first zoom is drawn at once.
+/// Columns of a curve: two for each pixel of a plot over the whole page, so that a first zoom is
+/// drawn at once.
 const COLUMNS: usize = 2000;
 
 /// The query of the curves.

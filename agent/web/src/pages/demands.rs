@@ -1,5 +1,5 @@
-//! The wish for a waveform of now: the button on the pages of a bearing and of its captures, and the line that says
-//! where the newest demand stands.
+//! The wish for a waveform of now: the button on the pages of a bearing and of its captures, and
+//! the line that says where the newest demand stands.
 
 use std::sync::Arc;
 
@@ -86,7 +86,8 @@ fn refusal_in_words(refusal: &CaptureRefusal, language: Language) -> String {
                 "이 베어링은 한 시간 동안 저장할 수 있는 파형을 다 썼습니다(마지막 하나는 경보용). {minutes}분 뒤에 다시 요청하십시오."
             ),
             format!(
-                "the captures of the hour are used up (the last is for an alarm); ask again in {minutes} min"
+                "the captures of the hour are used up (the last is for an alarm); ask again in \
+                 {minutes} min"
             ),
         ),
         "disk" => Text::new(
@@ -95,7 +96,8 @@ fn refusal_in_words(refusal: &CaptureRefusal, language: Language) -> String {
         ),
         "busy" => Text::new(
             "게이트웨이가 지금은 저장하지 못합니다. 잠시 뒤 다시 요청하십시오. 측정이 끝난 소스라면 더 저장할 것이 없습니다.",
-            "the gateway cannot follow at the moment, ask again; a source that has ended has nothing to capture",
+            "the gateway cannot follow at the moment, ask again; a source that has ended has \
+             nothing to capture",
         ),
         "late" => Text::new(
             "게이트웨이의 파형 저장이 제때 응답하지 않았습니다. 그래도 저장될 수 있습니다.",
@@ -120,7 +122,8 @@ pub(super) async fn json(
 mod tests {
     use super::*;
 
-    /// R-UI-1: a refusal is told in the reader's language; one of a later version in the gateway's words.
+    /// R-UI-1: a refusal is told in the reader's language; one of a later version in the gateway's
+    /// words.
     #[test]
     fn a_refusal_is_told_in_the_readers_language() {
         let refusal = |cause: &str, wait_s| CaptureRefusal {

@@ -1,8 +1,8 @@
-//! The documents of a judgement, served to whoever may see the pages: report and work order as they were
-//! written, and links to them.
+//! The documents of a judgement, served to whoever may see the pages: report and work order as they
+//! were written, and links to them.
 //!
-//! A request names a file. It is served only if it is one of those that belong to a stored event, and its
-//! place is made from that event, never from the request.
+//! A request names a file. It is served only if it is one of those that belong to a stored event,
+//! and its place is made from that event, never from the request.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ pub(super) async fn serve(
     }
 }
 
-/// Links to the documents of a judgement, in the reader's language where there are both: one of each kind,
-/// for printing where that was written.
+/// Links to the documents of a judgement, in the reader's language where there are both: one of
+/// each kind, for printing where that was written.
 pub(super) async fn links(
     shared: &Shared,
     event_id: Option<EventId>,

@@ -286,7 +286,8 @@ fn level(one: &EpisodeDetail) -> RiskLevel {
     one.document.told.unwrap_or(one.document.condition.level())
 }
 
-/// Worst first; of one level those that nobody has acknowledged, those that staff is told of, the last changed.
+/// Worst first; of one level those that nobody has acknowledged, those that staff is told of, the
+/// last changed.
 fn urgency(one: &EpisodeDetail) -> (Reverse<RiskLevel>, bool, bool, Reverse<i64>) {
     let document = &one.document;
     let is_known = document.acknowledgement != AcknowledgementState::Unacknowledged;

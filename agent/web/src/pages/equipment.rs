@@ -17,7 +17,8 @@ use crate::access::{Viewer, encoded};
 use crate::plant::{MachineAround, Neighbour, Surroundings};
 use crate::problem::Problem;
 
-/// Neighbours in the picture: as many as stay readable on a page. The table holds all that were read.
+/// Neighbours in the picture: as many as stay readable on a page. The table holds all that were
+/// read.
 const DRAWN: usize = 24;
 /// Height of a line of the picture, and the longest label, characters.
 const LINE: usize = 26;
@@ -66,7 +67,8 @@ async fn of_any_site(
     }
 }
 
-/// The page without a machine: the sites of which one may be chosen, or the sites of which it may be.
+/// The page without a machine: the sites of which one may be chosen, or the sites of which it may
+/// be.
 fn without_machine(equipment: &str, choice: &[String], unclear: &[String]) -> Value {
     let nothing = Vec::<Value>::new();
     let choice = choice.iter().map(|site| {

@@ -1,5 +1,5 @@
-//! The fleet: every bearing, the urgent first, a page at a time: with a thousand rows a browser on a weak
-//! machine would be busy for seconds at every live update.
+//! The fleet: every bearing, the urgent first, a page at a time: with a thousand rows a browser on
+//! a weak machine would be busy for seconds at every live update.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -41,8 +41,8 @@ pub(super) struct FleetAsked {
     /// A risk.
     #[serde(default)]
     risk: String,
-    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told; `blind`: its last window
-    /// says nothing of it; `mine`: the reader has acknowledged its alarm.
+    /// `waits`: an alarm that nobody has acknowledged; `suppressed`: staff is not told; `blind`:
+    /// its last window says nothing of it; `mine`: the reader has acknowledged its alarm.
     #[serde(default)]
     state: String,
     /// A site.
@@ -151,9 +151,8 @@ pub(super) fn sites<'a>(keys: impl Iterator<Item = &'a BearingKey>) -> Vec<Strin
     if sites.len() < 2 { Vec::new() } else { sites.into_iter().map(str::to_owned).collect() }
 }
 
-/// Everything by which a person may search for a bearing: tag, site, the machine's name and line, the
-/// bearing's designation, risk, element and
-/// suppression, in both languages.
+/// Everything by which a person may search for a bearing: tag, site, the machine's name and line,
+/// the bearing's designation, risk, element and suppression, in both languages.
 pub(super) fn words(row: &BearingRow, places: &Places<'_>) -> String {
     let key = &row.key;
     let both = |text: Text| format!("{} {}", text.ko, text.en);
@@ -188,8 +187,8 @@ const fn also(fault: Fault) -> &'static str {
     }
 }
 
-/// Worst first; of one risk the alarms that wait for a person, then the later stage, then those of which a faulty
-/// sensor says nothing, the shorter life.
+/// Worst first; of one risk the alarms that wait for a person, then the later stage, then those of
+/// which a faulty sensor says nothing, the shorter life.
 fn by_urgency(fleet: &mut [BearingRow]) {
     let life = |row: &BearingRow| row.rul_hours.unwrap_or(f64::INFINITY);
     fleet.sort_by(|a, b| {

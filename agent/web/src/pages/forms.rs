@@ -1,5 +1,5 @@
-//! The forms that stand on the page of a bearing and on that of its episode: by which a person acknowledges
-//! an alarm, and shelves a bearing or ends its shelf.
+//! The forms that stand on the page of a bearing and on that of its episode: by which a person
+//! acknowledges an alarm, and shelves a bearing or ends its shelf.
 
 use std::sync::Arc;
 

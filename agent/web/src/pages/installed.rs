@@ -33,8 +33,8 @@ pub(super) async fn manifest(headers: HeaderMap) -> Response {
     ([(header::CONTENT_TYPE, "application/manifest+json")], manifest.to_string()).into_response()
 }
 
-/// The script that answers for the server while it cannot be reached. Its first line names the assets of this
-/// version: a browser takes a script of other bytes for a new one.
+/// The script that answers for the server while it cannot be reached. Its first line names the
+/// assets of this version: a browser takes a script of other bytes for a new one.
 pub(super) async fn worker() -> Response {
     let script = format!("const FOLDER = '{}';\n{}", assets::folder(), assets::WORKER);
     let headers = [

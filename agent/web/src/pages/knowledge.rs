@@ -1,4 +1,5 @@
-//! One box that finds machines, documents and work, and the documents of the knowledge base as pages.
+//! One box that finds machines, documents and work, and the documents of the knowledge base as
+//! pages.
 
 use std::sync::Arc;
 
@@ -123,7 +124,8 @@ async fn gather(shared: &Shared, id: &str, reader: &Reader) -> Result<Value, Pro
     })
 }
 
-/// A section in the reader's language where it is written in both; else as it is, with its language named.
+/// A section in the reader's language where it is written in both; else as it is, with its language
+/// named.
 fn shown(section: &ArticleSection, language: Language) -> Value {
     let is_english = language == Language::En && !section.english.is_empty();
     let body = if is_english { &section.english } else { &section.body };

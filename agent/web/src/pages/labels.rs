@@ -1,6 +1,7 @@
 //! Labels for machines: sheets of 24 with a QR code each, which leads to the page of a bearing.
 //!
-//! A code holds the public address of the pages, without which a phone in the plant could not follow it.
+//! A code holds the public address of the pages, without which a phone in the plant could not
+//! follow it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

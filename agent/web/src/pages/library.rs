@@ -1,6 +1,6 @@
-//! The plant's documents in the knowledge base: which there are, a file that is brought with what was read of it,
-//! and one that is taken out. Whoever may bring a document may take one out: a file of the same identity replaces
-//! it anyway. Both stand in the record of acts.
+//! The plant's documents in the knowledge base: which there are, a file that is brought with what
+//! was read of it, and one that is taken out. Whoever may bring a document may take one out: a file
+//! of the same identity replaces it anyway. Both stand in the record of acts.
 
 use std::sync::Arc;
 

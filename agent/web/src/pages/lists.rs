@@ -13,21 +13,21 @@ use pdm_shared::id::BearingKey;
 use super::{Reader, channels, show};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
-use crate::api::Asked;
+use crate::api::ListQuery;
 use crate::plant::{Admission, RefusedRow};
 use crate::problem::Problem;
 
 pub(super) async fn notifications(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ListQuery>,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
     super::answer("notifications.html", &reader, told(&shared, &asked, &reader).await)
 }
 
-async fn told(shared: &Shared, asked: &Asked, reader: &Reader) -> Result<Value, Problem> {
+async fn told(shared: &Shared, asked: &ListQuery, reader: &Reader) -> Result<Value, Problem> {
     let limit = asked.limit()?;
     let list = shared.site.plant.notifications(None, asked.before()?, limit).await?;
     let is_full = list.len() as u64 >= u64::from(limit);

@@ -1,7 +1,9 @@
-//! Photos of a work order: added from the phone's own file field, shown at the order, taken away again.
+//! Photos of a work order: added from the phone's own file field, shown at the order, taken away
+//! again.
 //!
-//! A photo is taken by its content ([`crate::photo`]) and served as the picture that it is: with its own media
-//! type, which browsers may not guess, under a policy that runs nothing. Whoever may see the order may see them.
+//! A photo is taken by its content ([`crate::photo`]) and served as the picture that it is: with
+//! its own media type, which browsers may not guess, under a policy that runs nothing. Whoever may
+//! see the order may see them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

@@ -1,4 +1,5 @@
-//! Names of machines, their lines and the designations of bearings, by which lists are searched and filtered.
+//! Names of machines, their lines and the designations of bearings, by which lists are searched and
+//! filtered.
 
 use std::collections::BTreeSet;
 

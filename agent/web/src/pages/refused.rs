@@ -1,7 +1,8 @@
 //! Refusals in the reader's language.
 //!
-//! The API answers in English, and what refuses knows no reader; a page says the same in Korean. A text that is
-//! not known here is shown as it is, marked as English, below a sentence of its status.
+//! The API answers in English, and what refuses knows no reader; a page says the same in Korean. A
+//! text that is not known here is shown as it is, marked as English, below a sentence of its
+//! status.
 
 use axum::http::StatusCode;
 use pdm_service::http::callers::Role;

@@ -1,5 +1,5 @@
-//! Taking out, renaming, replacing and releasing, for administrators: forms that show first what would
-//! change, and change it when that is confirmed. `GET` changes nothing.
+//! Taking out, renaming, replacing and releasing, for administrators: forms that show first what
+//! would change, and change it when that is confirmed. `GET` changes nothing.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Found, Verdict};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, Verdict, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
@@ -31,7 +31,8 @@ use crate::{Shared, acts, language};
 /// Reports that a page lists.
 const LISTED: u32 = 20;
 
-/// The verdict of whoever cannot say yet: the report is kept, and counts in no share of right judgements.
+/// The verdict of whoever cannot say yet: the report is kept, and counts in no share of right
+/// judgements.
 const NOT_YET: &str = "unknown";
 
 /// The fields of the form for a finding on the machine.
@@ -75,11 +76,13 @@ pub(super) struct Kept {
     pub(super) written_by: String,
 }
 
-/// Longest time that a report may wait in a browser, s. Chosen: a month, longer than a phone lies in a drawer.
+/// Longest time that a report may wait in a browser, s. Chosen: a month, longer than a phone lies
+/// in a drawer.
 const LONGEST_KEPT_S: f64 = 30.0 * 86_400.0;
 
 impl Kept {
-    /// Returns when the report was written, and refuses one of another user: a phone may have changed hands.
+    /// Returns when the report was written, and refuses one of another user: a phone may have
+    /// changed hands.
     pub(super) fn at(&self, shared: &Shared, viewer: &Viewer) -> Result<Timestamp, Problem> {
         let now = shared.site.clock.now();
         let is_own = viewer.user().is_none_or(|user| user == self.written_by);
@@ -128,7 +131,7 @@ impl FoundForm {
         } else {
             let allowed = "right, wrong, other_cause, unknown";
             let verdict: Verdict = word("verdict", &self.verdict, allowed)?;
-            Some(Found { verdict, element, cause })
+            Some(WorkFound { verdict, element, cause })
         };
         if let Some(parts) = text(self.parts) {
             let word =
@@ -195,8 +198,8 @@ pub(super) async fn on_bearing(
     }
 }
 
-/// Takes a report from the page of an episode. The judgement of its alarm is named where it is still kept, so
-/// that the verdict is of this episode if nothing is open.
+/// Takes a report from the page of an episode. The judgement of its alarm is named where it is
+/// still kept, so that the verdict is of this episode if nothing is open.
 pub(super) async fn on_episode(
     State(shared): State<Arc<Shared>>,
     Technician(viewer): Technician,
@@ -279,9 +282,9 @@ impl RecordedAsked {
     }
 }
 
-/// Whether another report, sent at most a day before this one, says something else of the machine: both stand,
-/// and whoever comes second is told, also of an own one that a second tab has sent. A day (chosen): two people at one machine are of one shift or
-/// of the next one.
+/// Whether another report, sent at most a day before this one, says something else of the machine:
+/// both stand, and whoever comes second is told, also of an own one that a second tab has sent. A
+/// day (chosen): two people at one machine are of one shift or of the next one.
 fn is_contrary(own: &ReportRow, other: &ReportRow) -> bool {
     let apart_s = own.received_at.seconds_since(other.received_at);
     let is_before = other.report_id != own.report_id && (0.0..=86_400.0).contains(&apart_s);

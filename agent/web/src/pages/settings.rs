@@ -1,5 +1,6 @@
-//! The page of settings, for administrators: forms over the program's own file. What is sent is shown as the
-//! lines that would change, checked as at a start; a second press writes it, and the program reads it again.
+//! The page of settings, for administrators: forms over the program's own file. What is sent is
+//! shown as the lines that would change, checked as at a start; a second press writes it, and the
+//! program reads it again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -331,7 +332,8 @@ fn added(
             None => {}
         }
     }
-    // a route tells somebody at once: its first step stands in it, since a table without it would be refused
+    // a route tells somebody at once: its first step stands in it, since a table without it would
+    // be refused
     if offered.below.iter().any(|below| below.way == ["step"]) {
         let to = sent(form, "v.first").split(',').map(str::trim).filter(|word| !word.is_empty());
         let to: Vec<Toml> = to.map(|word| Toml::String(word.to_owned())).collect();

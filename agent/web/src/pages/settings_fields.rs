@@ -413,8 +413,8 @@ pub(super) fn choice(word: &str, language: Language) -> String {
     text.in_language(language).to_owned()
 }
 
-/// A table that the page offers, by its way in one word (`notify.rota.0.shift`): its form, the steps to it, and
-/// the list's key where the word ends with a list.
+/// A table that the page offers, by its way in one word (`notify.rota.0.shift`): its form, the
+/// steps to it, and the list's key where the word ends with a list.
 pub(super) fn table_of(word: &str) -> Option<(&'static TableForm, Vec<ConfigStep>)> {
     let mut words = word.split('.').peekable();
     let mut steps = Vec::new();

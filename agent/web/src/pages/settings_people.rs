@@ -1,5 +1,6 @@
-//! The fields of the page of settings for people, groups and quiet hours. The ways by which a hook reaches a
-//! person (`hooks`) are a list of tables in a line and are changed in the file itself; they stay as they are.
+//! The fields of the page of settings for people, groups and quiet hours. The ways by which a hook
+//! reaches a person (`hooks`) are a list of tables in a line and are changed in the file itself;
+//! they stay as they are.
 
 use super::settings_fields::FieldKind::{List, Text as Words};
 use super::settings_fields::{TableForm, field};

@@ -1,6 +1,7 @@
 //! One act on several episodes: what a bad night leaves is acknowledged or put off together.
 //!
-//! Each is acted on at the alarm that the person saw; one that has changed since is left as it is and counted.
+//! Each is acted on at the alarm that the person saw; one that has changed since is left as it is
+//! and counted.
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::access::encoded;
 use crate::times;
 
-/// Adds the filters `figure`, `hours`, `length`, `time` (to the minute), `moment` (to the second), `time_in`, `dash`,
-/// `linked`, `marked`, `compact`.
+/// Adds the filters `figure`, `hours`, `length`, `time` (to the minute), `moment` (to the second),
+/// `time_in`, `dash`, `linked`, `marked`, `compact`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
     environment.add_filter("hours", |value: Value, code: &str| {
@@ -75,7 +75,8 @@ pub(super) fn marked(text: &str) -> String {
     html
 }
 
-/// A time as HTML: what a person reads, with the instant for programs. What is no time stands as it is.
+/// A time as HTML: what a person reads, with the instant for programs. What is no time stands as it
+/// is.
 fn time_of(value: &Value, written: impl Fn(Timestamp) -> String) -> Value {
     let Some(text) = value.as_str() else { return Value::from(dash()) };
     let Ok(at) = Timestamp::parse(text) else { return Value::from(text) };
@@ -158,8 +159,9 @@ pub(super) fn hours(number: f64, language: Language) -> String {
     }
 }
 
-/// A remaining life, rounded as messages, documents and judgements round it (`pdm_expert`): one decimal below ten
-/// hours, whole hours below four days, whole days to the nearest from there. One figure is one figure everywhere.
+/// A remaining life, rounded as messages, documents and judgements round it (`pdm_expert`): one
+/// decimal below ten hours, whole hours below four days, whole days to the nearest from there. One
+/// figure is one figure everywhere.
 pub(super) fn life(number: f64, language: Language) -> String {
     let (hour, day) = match language {
         Language::Ko => ("시간", "일"),
@@ -182,8 +184,9 @@ const TOLD_AGE_S: f64 = 2.0 * 3600.0;
 /// gateway measures at least once.
 const OLD_S: f64 = 12.0 * 3600.0;
 
-/// A measurement that lies so far ahead of the clock is said to, s: its gateway's clock was or is ahead, and a time of
-/// judgement beside it is the earlier one. Chosen: clocks without a time service differ by less.
+/// A measurement that lies so far ahead of the clock is said to, s: its gateway's clock was or is
+/// ahead, and a time of judgement beside it is the earlier one. Chosen: clocks without a time
+/// service differ by less.
 const AHEAD_S: f64 = 60.0;
 
 /// Says how old a measurement is, where that matters, or how far ahead of the clock; and whether it
@@ -227,7 +230,8 @@ pub(crate) fn address(key: &BearingKey) -> String {
 mod tests {
     use super::*;
 
-    /// R-UI-1: a measurement of 55 min ahead stood beside an earlier time of judgement without a word.
+    /// R-UI-1: a measurement of 55 min ahead stood beside an earlier time of judgement without a
+    /// word.
     #[test]
     fn a_measurement_ahead_of_the_clock_says_so() {
         let now = Timestamp::from_unix_ms(1_795_238_000_000).expect("a time");
@@ -268,7 +272,8 @@ mod tests {
     fn documents_that_a_text_names_are_linked_and_markup_is_not() {
         assert_eq!(
             linked("EM-06 §1 <b>(MH-03, MH-3, XEM-06)</b>"),
-            "<a href=\"/knowledge/EM-06\">EM-06</a> §1 &lt;b&gt;(<a href=\"/knowledge/MH-03\">MH-03</a>, \
+            "<a href=\"/knowledge/EM-06\">EM-06</a> §1 &lt;b&gt;(<a \
+             href=\"/knowledge/MH-03\">MH-03</a>, \
              MH-3, XEM-06)&lt;/b&gt;"
         );
         assert_eq!(linked("외륜 EM-"), "외륜 EM-");

@@ -1,5 +1,5 @@
-//! A spectrum that is laid over the last one of a bearing: its baseline, one of another day, one of another
-//! bearing.
+//! A spectrum that is laid over the last one of a bearing: its baseline, one of another day, one of
+//! another bearing.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::api::{Names, key_of};
 use crate::problem::Problem;
 use crate::{Shared, times};
 
-/// Spectra among which the baseline's is looked for. A gateway sends one with the baseline's completion, and at
-/// least one an hour before it: these are days of learning.
+/// Spectra among which the baseline's is looked for. A gateway sends one with the baseline's
+/// completion, and at least one an hour before it: these are days of learning.
 const LOOKED_AT: u32 = 200;
 /// Other bearings that are offered: as many as a list on a phone bears.
 const OFFERED: usize = 200;

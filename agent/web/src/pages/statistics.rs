@@ -1,5 +1,5 @@
-//! Alarm statistics as ISA-18.2 and EEMUA 191 ask for: how many, how often at once, of which bearings, and what
-//! stands for long.
+//! Alarm statistics as ISA-18.2 and EEMUA 191 ask for: how many, how often at once, of which
+//! bearings, and what stands for long.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(super) async fn page(
 }
 
 /// An alarm that staff was told of.
-struct Told {
+struct ToldAlarm {
     at: Timestamp,
     key: BearingKey,
     level: RiskLevel,
@@ -88,7 +88,7 @@ async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
 }
 
 /// The alarms of the last days, newest first, and whether there are more than were read.
-async fn alarms(shared: &Shared, now: Timestamp) -> Result<(Vec<Told>, bool), Problem> {
+async fn alarms(shared: &Shared, now: Timestamp) -> Result<(Vec<ToldAlarm>, bool), Problem> {
     let since = now.plus_seconds(-DAYS * DAY_S);
     let (mut told, mut before, mut read) = (Vec::new(), None, 0);
     loop {
@@ -108,10 +108,10 @@ async fn alarms(shared: &Shared, now: Timestamp) -> Result<(Vec<Told>, bool), Pr
 }
 
 /// A notification that begins an alarm or makes it worse.
-fn alarm(one: Notification) -> Option<Told> {
+fn alarm(one: Notification) -> Option<ToldAlarm> {
     let is_alarm = one.raises_alarm();
     let key = BearingKey { site: one.site, equipment: one.equipment_id, bearing: one.bearing_id };
-    is_alarm.then_some(Told { at: one.created_at, key, level: one.risk_level })
+    is_alarm.then_some(ToldAlarm { at: one.created_at, key, level: one.risk_level })
 }
 
 fn is_stale(one: &EpisodeDetail, now: Timestamp) -> bool {
@@ -136,7 +136,7 @@ fn floods(times_ms: &[i64]) -> (usize, usize) {
 }
 
 /// The bearings, or the gateways, with the most alarms, with their share of all.
-fn actors(alarms: &[Told], are_gateways: bool) -> Vec<Value> {
+fn actors(alarms: &[ToldAlarm], are_gateways: bool) -> Vec<Value> {
     let named = counted(alarms, are_gateways).into_iter().take(LISTED);
     let shown = named.map(|((name, address), count)| {
         context! { name, address, count, share => share(count, alarms.len()) }
@@ -144,11 +144,11 @@ fn actors(alarms: &[Told], are_gateways: bool) -> Vec<Value> {
     shown.collect()
 }
 
-/// Name and page of what has alarms, with their count; the most first. The alarms of one gateway are counted
-/// together, whether it is silent, refused or in trouble: it is no bearing.
-fn counted(alarms: &[Told], are_gateways: bool) -> Vec<((String, String), usize)> {
+/// Name and page of what has alarms, with their count; the most first. The alarms of one gateway
+/// are counted together, whether it is silent, refused or in trouble: it is no bearing.
+fn counted(alarms: &[ToldAlarm], are_gateways: bool) -> Vec<((String, String), usize)> {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for Told { key, .. } in alarms {
+    for ToldAlarm { key, .. } in alarms {
         let is_gateway = is_gateway_level(key.equipment.as_str());
         if is_gateway != are_gateways {
             continue;
@@ -177,7 +177,7 @@ mod tests {
     /// A refused, silent or unmeasured gateway is no bearing, and its alarms are one gateway's.
     #[test]
     fn alarms_of_gateways_are_counted_beside_those_of_bearings() {
-        let told = |name: &str| Told {
+        let told = |name: &str| ToldAlarm {
             at: Timestamp::parse("2026-11-21T05:00:00Z").expect("a time"),
             key: {
                 let parts: Vec<&str> = name.split('/').collect();
@@ -192,7 +192,7 @@ mod tests {
             "ulsan-1/gateway-trouble/gw-01",
             "ulsan-1/not-measured/gw-02",
         ];
-        let alarms: Vec<Told> = names.into_iter().map(told).collect();
+        let alarms: Vec<ToldAlarm> = names.into_iter().map(told).collect();
         let named = |are_gateways| -> Vec<(String, usize)> {
             let all = counted(&alarms, are_gateways).into_iter();
             all.map(|((name, _), count)| (name, count)).collect()
@@ -203,7 +203,8 @@ mod tests {
         assert_eq!(counted(&alarms, false), Vec::new(), "no bearing has an alarm");
     }
 
-    /// Twelve alarms within ten minutes, six in the next ten, four in those after: a flood of twenty minutes.
+    /// Twelve alarms within ten minutes, six in the next ten, four in those after: a flood of
+    /// twenty minutes.
     #[test]
     fn a_flood_begins_at_ten_alarms_and_ends_below_five() {
         let at = |slot: i64, count: i64| (0..count).map(move |one| slot * TEN_MINUTES_MS + one);

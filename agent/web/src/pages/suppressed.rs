@@ -25,7 +25,8 @@ pub(super) fn mark(suppression: &Suppression, language: Language) -> Option<Valu
     })
 }
 
-/// A reason in a language: those that the agent writes are translated, a person's own stay as they are.
+/// A reason in a language: those that the agent writes are translated, a person's own stay as they
+/// are.
 pub(super) fn reason(text: &str, language: Language) -> String {
     let told = of_cause(text).or_else(|| of_gateway(text));
     told.map_or_else(|| text.to_owned(), |told| told.in_language(language).to_owned())

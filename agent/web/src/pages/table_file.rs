@@ -1,6 +1,8 @@
-//! A list as a file for spreadsheets: CSV as RFC 4180 has it, in UTF-8 with the mark that spreadsheets look for.
+//! A list as a file for spreadsheets: CSV as RFC 4180 has it, in UTF-8 with the mark that
+//! spreadsheets look for.
 //!
-//! A cell that begins as a formula is text: names and notes are people's own, and a spreadsheet would run them.
+//! A cell that begins as a formula is text: names and notes are people's own, and a spreadsheet
+//! would run them.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};

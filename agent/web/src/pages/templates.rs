@@ -1,8 +1,8 @@
 //! The templates, and how one is rendered.
 //!
-//! A value that a template names and that is not there is a fault of the program, which the tests find. A
-//! reader sees the rest of the page all the same, with an empty place for it: a single row must not take
-//! a page from everybody.
+//! A value that a template names and that is not there is a fault of the program, which the tests
+//! find. A reader sees the rest of the page all the same, with an empty place for it: a single row
+//! must not take a page from everybody.
 
 use std::sync::LazyLock;
 
@@ -103,7 +103,8 @@ mod tests {
     use super::*;
     use crate::language;
 
-    /// The words that templates make their keys of, with what the store and the contracts can put there.
+    /// The words that templates make their keys of, with what the store and the contracts can put
+    /// there.
     const MADE: [(&str, &[&str]); 12] = [
         (
             "refused_cause_",

@@ -1,8 +1,9 @@
-//! The windows of a bearing's trend over a day, a week, a month, a year or all of it, thinned by the server to what
-//! a plot can show: of each stretch of equal length the lowest and the highest figure.
+//! The windows of a bearing's trend over a day, a week, a month, a year or all of it, thinned by
+//! the server to what a plot can show: of each stretch of equal length the lowest and the highest
+//! figure.
 //!
-//! Invariant: the lowest and the highest figure of the range are among the rows that are sent, so no peak is
-//! lost by thinning. What is not sent because there are too many windows is said.
+//! Invariant: the lowest and the highest figure of the range are among the rows that are sent, so
+//! no peak is lost by thinning. What is not sent because there are too many windows is said.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The work that judgements ask for: what waits, the urgent first, one card a work order; what was done, and
-//! what was found.
+//! The work that judgements ask for: what waits, the urgent first, one card a work order; what was
+//! done, and what was found.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -130,7 +130,8 @@ pub(super) async fn page(
     super::answer("work.html", &reader, gather(&shared, &asked, &reader).await)
 }
 
-/// The order of work orders, the most urgent first: not overdue and Critical, risk, not overdue, due time, name.
+/// The order of work orders, the most urgent first: not overdue and Critical, risk, not overdue,
+/// due time, name.
 type Urgency = (bool, Reverse<RiskLevel>, bool, i64, String);
 
 /// The actions of one judgement.

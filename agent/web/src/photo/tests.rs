@@ -106,8 +106,8 @@ fn what_is_no_photo_is_refused_with_its_reason() {
     assert_eq!(check(&jpeg_with(65_000, 65_000, b"")), Err(NoPhoto::TooManyPixels));
 }
 
-/// No cut of a file and no changed byte of its head makes the check read beyond the file or take what it
-/// should not.
+/// No cut of a file and no changed byte of its head makes the check read beyond the file or take
+/// what it should not.
 #[test]
 fn broken_files_are_refused_and_break_nothing() {
     for whole in [jpeg_with(40, 30, b"words"), png_with(40, 30), webp_with(40, 30)] {

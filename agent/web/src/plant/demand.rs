@@ -7,11 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// How long the broker keeps a demand for a gateway that is away, s. Chosen: after ten minutes the waveform shows
-/// another state than that which the person asked about.
+/// How long the broker keeps a demand for a gateway that is away, s. Chosen: after ten minutes the
+/// waveform shows another state than that which the person asked about.
 pub const DEMAND_LIFE_S: f64 = 600.0;
-/// The age from which a demand without an answer waits no longer, s: its life, and as long again as a gateway may
-/// take to tell its answer behind a busy line. While one waits, no other of the bearing is sent.
+/// The age from which a demand without an answer waits no longer, s: its life, and as long again as
+/// a gateway may take to tell its answer behind a busy line. While one waits, no other of the
+/// bearing is sent.
 pub const DEMAND_PATIENCE_S: f64 = DEMAND_LIFE_S + 300.0;
 
 /// Where a demand stands.
@@ -103,7 +104,8 @@ pub enum CaptureDemanded {
 mod tests {
     use super::*;
 
-    /// R-UI-1: a demand is said to wait no longer than it can, and one that was refused can be made again.
+    /// R-UI-1: a demand is said to wait no longer than it can, and one that was refused can be made
+    /// again.
     #[test]
     fn a_demand_waits_is_answered_and_lapses() {
         let at = |s: f64| Timestamp::from_unix_ms((s * 1000.0) as i64).expect("in range");

@@ -15,7 +15,8 @@ pub struct EpisodeDetail {
     /// The episode as it stands on its topic.
     #[serde(flatten)]
     pub document: EpisodeDocument,
-    /// What stands in one line, as the last judgement sees it; of what is over what staff was told last.
+    /// What stands in one line, as the last judgement sees it; of what is over what staff was told
+    /// last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
     /// The last notification of it; none while staff was told nothing.

@@ -83,7 +83,8 @@ pub enum PlantChange {
         /// The one that measures its bearings now.
         new: GatewayKey,
     },
-    /// The gateway was replaced or set back under its name: its next event decides how it proves itself.
+    /// The gateway was replaced or set back under its name: its next event decides how it proves
+    /// itself.
     ReleaseGateway(GatewayKey),
     /// Another gateway measures the bearing now: that of its next event.
     ReleaseBearing(BearingKey),
@@ -127,8 +128,8 @@ pub struct TakenOut {
     pub waiting: u64,
     /// Retained topics that the broker is told to forget.
     pub topics: u64,
-    /// `[[gateways]]` of the agent's configuration still names the gateway, which decides whatever is
-    /// changed here.
+    /// `[[gateways]]` of the agent's configuration still names the gateway, which decides whatever
+    /// is changed here.
     pub is_configured: bool,
 }
 
@@ -148,7 +149,8 @@ pub enum Changed {
     Unknown(String),
     /// The change cannot be made: why.
     Unfit(String),
-    /// The new name is known already, and the history of both would stand under it: nothing was changed.
+    /// The new name is known already, and the history of both would stand under it: nothing was
+    /// changed.
     Joins(Vec<BearingKey>),
 }
 

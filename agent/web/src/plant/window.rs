@@ -38,8 +38,8 @@ pub struct WindowRow {
     pub baseline_limit: Option<f64>,
     /// The trend's feature.
     pub feature: String,
-    /// Risk of the judgement; `null` before it, and of a window that came late: its judgement is of the bearing as
-    /// it stood when the window came.
+    /// Risk of the judgement; `null` before it, and of a window that came late: its judgement is of
+    /// the bearing as it stood when the window came.
     pub risk_level: Option<RiskLevel>,
     /// Stage of the judgement.
     pub fault_stage: Option<u8>,

@@ -1,6 +1,6 @@
 //! The work that judgements ask for, reports on it, and the documents of it.
 
-use pdm_shared::follow_up::{FollowUpState, Found};
+use pdm_shared::follow_up::{FollowUpState, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
@@ -37,7 +37,7 @@ pub struct WorkRow {
     /// The bearing was repaired or replaced.
     pub repaired: bool,
     /// What was found on the machine.
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
 }
 
 /// The time for which a report can be taken back, s.
@@ -66,7 +66,7 @@ pub struct ReportRow {
     /// The bearing was repaired or replaced.
     pub repaired: bool,
     /// What was found on the machine.
-    pub found: Option<Found>,
+    pub found: Option<WorkFound>,
     /// How many open actions it set; none is a finding of the bearing.
     pub actions: u32,
     /// When it was taken back.

@@ -5,9 +5,9 @@
 //! send nothing lose their places to each other ([`pdm_service::places`]) and cost the broker
 //! nothing more than the [`CONNECTIONS`] that fit.
 //!
-//! With certificates a client connects and publishes as [`rules`](super::rules) allow its name; without, on
-//! loopback, it may take no client id of this process. A connection that tries anything else is closed,
-//! before a byte of that packet reaches the broker.
+//! With certificates a client connects and publishes as [`rules`](super::rules) allow its name;
+//! without, on loopback, it may take no client id of this process. A connection that tries anything
+//! else is closed, before a byte of that packet reaches the broker.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use pdm_service::places::{Place, Places};
+use pdm_service::places::{ConnectionPlace, Places};
 use pdm_service::process_limits::raise_open_files;
 use pdm_shared::bounds::{MAX_LINE, in_one_line};
 use rustls::ServerConfig;
@@ -34,8 +34,8 @@ use super::rules::{self, KnownNames, common_name, may_publish};
 const CONNECTIONS: u64 = 512;
 /// Open files of a connection: the client's, and both ends of the one to the broker.
 const FILES_EACH: u64 = 3;
-/// Open files of everything else: the agent's HTTP server of 256 connections, the edge's of 64, databases,
-/// sources.
+/// Open files of everything else: the agent's HTTP server of 256 connections, the edge's of 64,
+/// databases, sources.
 const FILES_OF_OTHERS: u64 = 448;
 /// Longest time of a TLS handshake; a slow link of a gateway needs a second.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -68,8 +68,8 @@ struct Certified {
 }
 
 impl Gate {
-    /// Binds the address. Where clients need certificates, the broker behind the gate takes the password
-    /// alone. The client ids `inside` are of this process.
+    /// Binds the address. Where clients need certificates, the broker behind the gate takes the
+    /// password alone. The client ids `inside` are of this process.
     pub(super) async fn bind(
         listen: SocketAddr,
         certified: Option<(Arc<ServerConfig>, InsidePassword)>,
@@ -162,7 +162,7 @@ async fn joined(
     certified: Option<Certified>,
     names: Arc<KnownNames>,
     inside: SocketAddr,
-    place: &Place,
+    place: &ConnectionPlace,
 ) -> io::Result<()> {
     // acknowledgements are small and must not wait for more bytes
     client.set_nodelay(true)?;
@@ -192,7 +192,7 @@ async fn joined(
 async fn relayed(
     mut client: impl AsyncRead + AsyncWrite + Unpin,
     inside: SocketAddr,
-    place: &Place,
+    place: &ConnectionPlace,
 ) -> io::Result<()> {
     let broker = TcpStream::connect(inside).await?;
     broker.set_nodelay(true)?;
@@ -290,7 +290,7 @@ impl<C: AsyncWrite + Unpin> AsyncWrite for Checked<C> {
 /// The broker's side; its first byte admits the connection.
 struct Answering<'a> {
     broker: TcpStream,
-    place: &'a Place,
+    place: &'a ConnectionPlace,
 }
 
 impl AsyncRead for Answering<'_> {

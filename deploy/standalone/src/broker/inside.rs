@@ -20,8 +20,8 @@ use serde_json::Value;
 /// The user name of every connection behind the gate; the password alone decides.
 const USER: &str = "inside";
 
-/// Takes the user of the gate out of the sessions in a broker's folder. The first versions wrote it, and the
-/// broker refuses a session whose user is another.
+/// Takes the user of the gate out of the sessions in a broker's folder. The first versions wrote
+/// it, and the broker refuses a session whose user is another.
 ///
 /// # Errors
 /// A session cannot be read or written.
@@ -73,18 +73,18 @@ impl InsidePassword {
     }
 }
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type HookAnswer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl AuthProvider for InsidePassword {
     fn authenticate<'a>(
         &'a self,
         connect: &'a ConnectPacket,
         _client: SocketAddr,
-    ) -> Answer<'a, mqtt5::error::Result<AuthResult>> {
+    ) -> HookAnswer<'a, mqtt5::error::Result<AuthResult>> {
         let is_own = connect.password.as_deref().is_some_and(|given| self.0.is(given));
         let answer = if is_own {
-            // no user: a session of a start without certificates has none, and the broker refuses a session
-            // whose user is another
+            // no user: a session of a start without certificates has none, and the broker refuses a
+            // session whose user is another
             AuthResult::success()
         } else {
             tracing::warn!("a connection past the gate of the embedded broker was refused");
@@ -98,7 +98,7 @@ impl AuthProvider for InsidePassword {
         _client_id: &str,
         _user: Option<&'a str>,
         _topic: &'a str,
-    ) -> Answer<'a, bool> {
+    ) -> HookAnswer<'a, bool> {
         Box::pin(std::future::ready(true))
     }
 
@@ -107,7 +107,7 @@ impl AuthProvider for InsidePassword {
         _client_id: &str,
         _user: Option<&'a str>,
         _filter: &'a str,
-    ) -> Answer<'a, bool> {
+    ) -> HookAnswer<'a, bool> {
         Box::pin(std::future::ready(true))
     }
 }
@@ -116,7 +116,8 @@ impl AuthProvider for InsidePassword {
 mod tests {
     use super::*;
 
-    /// R-DEPLOY: a folder that was used with certificates before serves the next start, with or without them.
+    /// R-DEPLOY: a folder that was used with certificates before serves the next start, with or
+    /// without them.
     #[test]
     fn sessions_lose_the_user_of_the_gate_and_nothing_else() {
         let folder = tempfile::tempdir().expect("folder");

@@ -1,6 +1,6 @@
-//! The packets that a client sends, read just as far as their topic: CONNECT for the client id and the
-//! topic of the last will, PUBLISH for its own. Everything else passes. Where the gate has a login, a CONNECT
-//! leaves with it in place of the client's.
+//! The packets that a client sends, read just as far as their topic: CONNECT for the client id and
+//! the topic of the last will, PUBLISH for its own. Everything else passes. Where the gate has a
+//! login, a CONNECT leaves with it in place of the client's.
 //!
 //! Nothing of a packet is handed on before its topic is checked. What has to be kept for that is
 //! bounded: the head of a PUBLISH, or a CONNECT of [`MAX_CONNECT`].
@@ -15,7 +15,8 @@ const MQTT_5: u8 = 5;
 
 /// Flag of a CONNECT of MQTT 3.1.1 whose session ends with its connection.
 const CLEAN_SESSION: u8 = 0b10;
-/// The property of a CONNECT of MQTT 5 that says for how many seconds its session outlives the connection.
+/// The property of a CONNECT of MQTT 5 that says for how many seconds its session outlives the
+/// connection.
 const SESSION_EXPIRY: u8 = 0x11;
 
 /// Flag of a PUBLISH whose message the broker retains.
@@ -47,8 +48,8 @@ pub(super) enum Claim<'a> {
     Session(&'a str),
     /// The claim to publish on this topic.
     Topic(&'a str),
-    /// The claim that the broker retains this many bytes on this topic. Where it is refused the message
-    /// passes and is not retained.
+    /// The claim that the broker retains this many bytes on this topic. Where it is refused the
+    /// message passes and is not retained.
     Retained(&'a str, usize),
 }
 
@@ -58,7 +59,8 @@ enum Start {
     Unknown,
     /// A CONNECT of this many bytes.
     Connect { length: usize, connect: Connect },
-    /// Another packet of this many bytes, which publishes on this topic or on none, to be retained or not.
+    /// Another packet of this many bytes, which publishes on this topic or on none, to be retained
+    /// or not.
     Packet { length: usize, topic: Option<String>, is_retained: bool },
 }
 
@@ -89,8 +91,8 @@ impl Packets {
         Self { login, held: Vec::new(), passing: 0 }
     }
 
-    /// Takes bytes of the client and appends those that may pass to `checked`; `may` decides on each
-    /// claim.
+    /// Takes bytes of the client and appends those that may pass to `checked`; `may` decides on
+    /// each claim.
     ///
     /// # Errors
     /// The packets are malformed, or a claim is refused ([`io::ErrorKind::PermissionDenied`]).
@@ -273,8 +275,8 @@ fn connect(body: &[u8]) -> io::Result<Connect> {
     parsed().ok_or_else(malformed)
 }
 
-/// Whether the properties of a CONNECT ask for a session that outlives its connection. Properties that cannot be read
-/// count as asking for one: the broker decides on them.
+/// Whether the properties of a CONNECT ask for a session that outlives its connection. Properties
+/// that cannot be read count as asking for one: the broker decides on them.
 fn outlives_connection(bytes: &[u8]) -> bool {
     let expiry = || {
         let (own, length) = remaining_length(bytes).ok()??;
@@ -419,7 +421,8 @@ mod tests {
         }
     }
 
-    /// On loopback without certificates nothing of a CONNECT changes, and its client id is still held to the rules.
+    /// On loopback without certificates nothing of a CONNECT changes, and its client id is still
+    /// held to the rules.
     #[test]
     fn without_a_login_of_the_gate_a_connect_passes_as_it_is() {
         for level in [4, MQTT_5] {

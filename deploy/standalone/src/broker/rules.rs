@@ -1,8 +1,9 @@
 //! Decides who may publish what, by the name of the client's certificate.
 //!
-//! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its own
-//! name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may everything. What is read is not restricted. A topic is
-//! judged by its last levels, which the prefix of a plant comes before.
+//! The rules are those of `deploy/mosquitto/acl` for what is published: a gateway speaks under its
+//! own name alone, staff acknowledges, shelves, reports work and asks for waveforms, the agent may
+//! everything. What is read is not restricted. A topic is judged by its last levels, which the
+//! prefix of a plant comes before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,25 +19,26 @@ const STAFF: &str = "staff";
 /// Most names of certificates that are remembered: eight times the connections that fit.
 const NAMES: usize = 4096;
 
-/// Most connections of one certificate at once. Chosen: a gateway has one, and one for each source on this broker; people
-/// of one certificate have some programs each.
+/// Most connections of one certificate at once. Chosen: a gateway has one, and one for each source
+/// on this broker; people of one certificate have some programs each.
 pub(super) const CONNECTIONS_OF_ONE: usize = 16;
-/// Most sessions that outlive their connections, by certificate and start of the broker: each may hold a queue.
+/// Most sessions that outlive their connections, by certificate and start of the broker: each may
+/// hold a queue.
 pub(super) const CLIENTS_OF_ONE: usize = 6;
 
-/// Most topics on which the broker retains messages of one certificate. Chosen: as many bearings as a gateway's status
-/// lists, and its statuses.
+/// Most topics on which the broker retains messages of one certificate. Chosen: as many bearings as
+/// a gateway's status lists, and its statuses.
 const RETAINED_OF_ONE: usize = MAX_BEARINGS + 16;
 /// Most topics with retained messages of all certificates, some 200 bytes of memory each.
 const RETAINED: usize = 16 * RETAINED_OF_ONE;
 /// Largest state that is retained. Chosen: eight times that of a bearing with every field.
 const MAX_STATE: usize = 16 * 1024;
 
-/// Which client ids are whose: a client that takes another's id throws it off the broker, and with a clean
-/// start deletes its session.
+/// Which client ids are whose: a client that takes another's id throws it off the broker, and with
+/// a clean start deletes its session.
 ///
-/// A name is known from the first connection with its certificate on. Until then its id can be taken, and
-/// is taken back by that connection.
+/// A name is known from the first connection with its certificate on. Until then its id can be
+/// taken, and is taken back by that connection.
 #[derive(Debug, Default)]
 pub(super) struct KnownNames {
     /// Clients inside of the process, which come by another way.
@@ -108,8 +110,9 @@ impl KnownNames {
         true
     }
 
-    /// Whether the broker may retain a message of this name of so many bytes on a topic. A topic is its who had a
-    /// message retained on it first, so that nobody writes over the state of another's bearing.
+    /// Whether the broker may retain a message of this name of so many bytes on a topic. A topic is
+    /// its who had a message retained on it first, so that nobody writes over the state of
+    /// another's bearing.
     pub(super) fn may_retain(&self, name: &str, topic: &str, bytes: usize) -> bool {
         if name == AGENT {
             return true;
@@ -171,7 +174,8 @@ pub(super) fn may_publish(name: &str, topic: &str) -> bool {
     }
 }
 
-/// Whether a level is the last one of another topic of a bearing: what stands behind it is no event of a bearing.
+/// Whether a level is the last one of another topic of a bearing: what stands behind it is no event
+/// of a bearing.
 fn is_of_topics(level: &str) -> bool {
     let others = ["ack", "follow-up", "shelve", "capture", "diagnosis", "episode", "notification"];
     others.contains(&level)
@@ -294,7 +298,8 @@ mod tests {
         assert!(!names.may_connect_as("gw-own", "gw-own"), "the one inside is another");
     }
 
-    /// R-DEPLOY: one certificate took all places of the broker, and its memory by sessions that nobody reads.
+    /// R-DEPLOY: one certificate took all places of the broker, and its memory by sessions that
+    /// nobody reads.
     #[test]
     fn a_certificate_has_a_share_of_connections_and_sessions() {
         let names = KnownNames::new(Vec::new());
@@ -309,7 +314,8 @@ mod tests {
         assert!(names.may_keep("gw-03", "s0") && !names.may_keep("gw-03", ""));
     }
 
-    /// R-DEPLOY: a gateway wrote over the retained state of another's bearing, and 270 MiB of invented names.
+    /// R-DEPLOY: a gateway wrote over the retained state of another's bearing, and 270 MiB of
+    /// invented names.
     #[test]
     fn what_is_retained_is_the_first_ones_and_has_a_ceiling() {
         let names = KnownNames::new(Vec::new());

@@ -14,8 +14,8 @@ use pdm_shared::id::{GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 
-/// The simulated run: 300 snapshots of one second, one every three hours, which is 37.5 days. Damage
-/// starts at 35 %, so 24 days are left after it, enough to order a spare and to plan a stop.
+/// The simulated run: 300 snapshots of one second, one every three hours, which is 37.5 days.
+/// Damage starts at 35 %, so 24 days are left after it, enough to order a spare and to plan a stop.
 const SNAPSHOTS: u64 = 300;
 const PERIOD_S: f64 = 3.0 * 3600.0;
 const RATE_HZ: f64 = 25_600.0;

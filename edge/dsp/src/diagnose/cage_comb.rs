@@ -1,8 +1,8 @@
 //! The comb of a cage that strikes: all of its first teeth stand, in several bands.
 //!
 //! A cage that strikes once a turn gives a comb of even teeth at its own frequency; a rolling
-//! element or a race that meets the load zone with the cage gives the first tooth or two beside lines
-//! of its own ([`super::cage`] tells of those). So figures are taken from the spectra of the
+//! element or a race that meets the load zone with the cage gives the first tooth or two beside
+//! lines of its own ([`super::cage`] tells of those). So figures are taken from the spectra of the
 //! logarithmic envelopes: how far the comb stands above combs of unrelated orders, and how even its
 //! teeth are. Invariant: a record that does not resolve the cage's lines has neither.
 
@@ -17,12 +17,13 @@ use crate::robust::median;
 const TEETH: usize = 6;
 /// Levels above this count no more, dB.
 const CAP_DB: f64 = 24.0;
-/// Random slip widens tooth `k` to either side by this share of `k` times the shaft's frequency: 0.3 %
-/// of the cage's.
+/// Random slip widens tooth `k` to either side by this share of `k` times the shaft's frequency:
+/// 0.3 % of the cage's.
 const SPREAD: f64 = 0.0012;
 /// Most lines to either side.
 const MOST_LINES: f64 = 8.0;
-/// Orders among which the unrelated ones are, and those that are related to the shaft or to the cage.
+/// Orders among which the unrelated ones are, and those that are related to the shaft or to the
+/// cage.
 const ORDERS: (f64, f64) = (0.215, 0.475);
 const SHAFT: [f64; 3] = [0.25, 1.0 / 3.0, 0.5];
 const RELATED: [f64; 3] = [0.5, 2.0 / 3.0, 1.0];
@@ -32,8 +33,8 @@ const BEST_SPECTRA: usize = 5;
 /// The comb of the cage in one record.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CageComb {
-    /// Mean level of six teeth above that of unrelated orders, mean of the five best spectra, dB; of
-    /// the record as it is and with its steady lines clipped the smaller.
+    /// Mean level of six teeth above that of unrelated orders, mean of the five best spectra, dB;
+    /// of the record as it is and with its steady lines clipped the smaller.
     pub excess_db: f64,
     /// The second-lowest of the six teeth, mean of all spectra of the clipped record, dB.
     pub least_tooth_db: f64,

@@ -79,8 +79,8 @@ impl Shown {
         Some(self.own_rhythm(cause, cage_hz, cage_turns))
     }
 
-    /// A comb at the cage's frequency or its double beside the lines of a rolling element is no belt: the element
-    /// passes the load zone once a turn of the cage, with both sides of it twice.
+    /// A comb at the cage's frequency or its double beside the lines of a rolling element is no
+    /// belt: the element passes the load zone once a turn of the cage, with both sides of it twice.
     fn own_rhythm(&self, cause: ForeignCause, cage_hz: f64, cage_turns: f64) -> ForeignCause {
         if let ForeignCause::Comb(hz) = cause
             && self.leading == Fault::Ball
@@ -92,8 +92,8 @@ impl Shown {
     }
 }
 
-/// How far a comb may be off the cage's frequency or its double, as a ratio (chosen: slip of rolling elements
-/// is 1 to 2 %).
+/// How far a comb may be off the cage's frequency or its double, as a ratio (chosen: slip of
+/// rolling elements is 1 to 2 %).
 const CAGE_SLIP: f64 = 0.02;
 
 fn is_of_cage(hz: f64, cage_hz: f64) -> bool {

@@ -1,15 +1,14 @@
 //! Computes a few figures for each part from the spectra of logarithmic envelopes.
 //!
 //! The comb level of each defect order is compared with that of unrelated orders of the same
-//! spectrum, in fixed units: a foreign comb that lifts some unrelated orders cannot change the unit.
-//! Every figure is taken twice, of the record as it is and of the record with its steady lines
-//! clipped, and the smaller counts: tones that beat show in the first alone. Only where steady lines
-//! stand at a dozen multiples in a row of a defect frequency, as impacts without slip make them, the
-//! record as it is decides.
-//! Other explanations of the lines take their share away: a slower comb whose tooth they are, and a
-//! whole multiple of the shaft that the speed is not known well enough to exclude
-//! ([`Figures::share`]). [`super::rule`] weighs what is left. Invariant: a higher figure always
-//! speaks more for the part, so no weight of the rule is negative.
+//! spectrum, in fixed units: a foreign comb that lifts some unrelated orders cannot change the
+//! unit. Every figure is taken twice, of the record as it is and of the record with its steady
+//! lines clipped, and the smaller counts: tones that beat show in the first alone. Only where
+//! steady lines stand at a dozen multiples in a row of a defect frequency, as impacts without slip
+//! make them, the record as it is decides. Other explanations of the lines take their share away: a
+//! slower comb whose tooth they are, and a whole multiple of the shaft that the speed is not known
+//! well enough to exclude ([`Figures::share`]). [`super::rule`] weighs what is left. Invariant: a
+//! higher figure always speaks more for the part, so no weight of the rule is negative.
 
 use pdm_shared::units::Band;
 
@@ -50,9 +49,9 @@ const APART: f64 = 0.033;
 const LOWEST_UNRELATED: f64 = 1.6;
 const HIGHEST_UNRELATED: f64 = 9.5;
 const UNRELATED_TOLERANCE: f64 = 0.015;
-/// A name needs its lines within this share of the request's order tolerance: 1.5 % of the usual 2 %.
-/// At 2 % the steady 71.9 Hz comb of HIT-SM's sound self-built rig, 1.7 % off twice BSF, counts as a
-/// line of the ball; Randall & Antoni 2011, section 2, give 1 to 2 % for slip.
+/// A name needs its lines within this share of the request's order tolerance: 1.5 % of the usual 2
+/// %. At 2 % the steady 71.9 Hz comb of HIT-SM's sound self-built rig, 1.7 % off twice BSF, counts
+/// as a line of the ball; Randall & Antoni 2011, section 2, give 1 to 2 % for slip.
 pub(super) const NAMING_SHARE: f64 = 0.75;
 /// Lead over rivals that counts, units.
 const MOST_LEAD: f64 = 3.0;
@@ -63,8 +62,8 @@ const SIDEBAND_REACH: f64 = 0.03;
 /// Spectra whose lines are averaged for the height of a family: those that show it best.
 const BEST_SPECTRA: usize = 5;
 /// A first harmonic so far above the usual tooth of a slower comb is no tooth of it, dB. Of the
-/// recordings' families those named by their own part have 2.9 and more, belts and neighbours in the
-/// generated records 1.2 and less; with 2 dB the folds name the same.
+/// recordings' families those named by their own part have 2.9 and more, belts and neighbours in
+/// the generated records 1.2 and less; with 2 dB the folds name the same.
 const OWN_ENOUGH_DB: f64 = 3.0;
 /// The number of multiples in a row of a defect frequency that have to be steady for steady lines
 /// to be kept: impacts that hardly slip. Families of drives and gears have seven in a row.
@@ -76,8 +75,8 @@ const SLOWEST_COMB: u32 = 12;
 const WHOLE_CONFIRMED: f64 = 0.003;
 /// … where only the stated speed is known (chosen: half of the slip that is usual) …
 const WHOLE_STATED: f64 = 0.01;
-/// … and where the record itself gave another speed than the stated one: what turns with a pump's flow
-/// stands 1 % off four times its shaft, beside twice the spin of a 6203.
+/// … and where the record itself gave another speed than the stated one: what turns with a pump's
+/// flow stands 1 % off four times its shaft, beside twice the spin of a 6203.
 const WHOLE_OTHER: f64 = 0.015;
 
 /// Number of figures.
@@ -160,8 +159,8 @@ pub struct Evidence {
     pub stranger: Stranger,
     /// How the stated speed fits the record.
     pub speed: SpeedFit,
-    /// How far the comb of the cage stands in the mean of all bands, dB; `None` where the record holds too
-    /// few turns of the shaft.
+    /// How far the comb of the cage stands in the mean of all bands, dB; `None` where the record
+    /// holds too few turns of the shaft.
     pub slow_db: Option<f64>,
     /// How much of that is new since the baseline, dB; `None` without a past.
     pub new_slow_db: Option<f64>,
@@ -188,9 +187,9 @@ impl Evidence {
 
 /// Measures the figures of one record.
 ///
-/// **Input** the record's sources; the shaft frequencies to try by its acceleration; what the record is held
-/// against. **Output** what the rule weighs, for [`Against::Learning`] what stands in the record, and the shaft
-/// frequencies that were tried with what its envelope shows.
+/// **Input** the record's sources; the shaft frequencies to try by its acceleration; what the
+/// record is held against. **Output** what the rule weighs, for [`Against::Learning`] what stands
+/// in the record, and the shaft frequencies that were tried with what its envelope shows.
 pub fn measure(
     sources: Sources<'_>,
     tried: Tried,

@@ -1,9 +1,9 @@
 //! The constants of the naming rule, printed by
 //! `cargo run --release -p pdm-tests --bin fit -- names --data DIR --data DIR`.
 //!
-//! In a second a shaft turns too few times to resolve its lines as a whole recording does, and chance
-//! levels differ with it: short records have a rule of their own, fitted on recordings cut into
-//! windows of a second.
+//! In a second a shaft turns too few times to resolve its lines as a whole recording does, and
+//! chance levels differ with it: short records have a rule of their own, fitted on recordings cut
+//! into windows of a second.
 
 use super::rule::Rule;
 
@@ -18,8 +18,8 @@ pub const FITTED: Rule = Rule {
     slope: 1.05,
 };
 
-/// Fitted on 1074 windows of a second of the same recordings (16 turns at least, six of a recording at
-/// most) and on the first second of the same generated records.
+/// Fitted on 1074 windows of a second of the same recordings (16 turns at least, six of a recording
+/// at most) and on the first second of the same generated records.
 pub const FITTED_SHORT: Rule = Rule {
     weights: [0.2836, 0.2744, 0.1525, 0.2424],
     offset: -2.7004,

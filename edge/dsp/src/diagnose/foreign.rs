@@ -1,4 +1,5 @@
-//! Lines that stand at a defect frequency without a defect: mains, fixed tones beside it, shaft harmonics.
+//! Lines that stand at a defect frequency without a defect: mains, fixed tones beside it, shaft
+//! harmonics.
 //!
 //! Runs on a leading candidate that has no name by its figures, or by the spin alone, and says what
 //! else may have made its lines. The answer is "not sure" with the cause, never "healthy".
@@ -138,8 +139,8 @@ impl<'a> Scene<'a> {
     }
 
     /// A mains line or its double, no shaft harmonic itself, that stands higher than the candidate
-    /// less than a third of a shaft order away (no bearing sideband is that close): the candidate is
-    /// more likely one of its slip sidebands.
+    /// less than a third of a shaft order away (no bearing sideband is that close): the candidate
+    /// is more likely one of its slip sidebands.
     fn beside_mains(&self, hz: f64) -> Option<ForeignCause> {
         let own = self.amplitude(hz)?;
         let df = self.spectrum.df_hz;

@@ -37,9 +37,9 @@ pub(super) fn widen(levels: &[f64], reach: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Takes the shaft's own lines out: the neighbourhood of every multiple of the shaft frequency whose
-/// peak stands at the multiple itself. A peak that stands beside it, as far as the resolution tells,
-/// is another line and stays.
+/// Takes the shaft's own lines out: the neighbourhood of every multiple of the shaft frequency
+/// whose peak stands at the multiple itself. A peak that stands beside it, as far as the resolution
+/// tells, is another line and stays.
 pub(super) fn mask_shaft(levels: &[f64], df: f64, shaft: f64) -> Vec<f64> {
     let half = if df > 0.02 * shaft { 1.6 } else { 2.2 };
     let mut masked = levels.to_vec();

@@ -14,9 +14,9 @@ use crate::part::PerPart;
 
 mod bytes;
 
-/// Level above the local floor from which a line is kept, and what is left of it when it is taken off, dB.
-/// 6 dB is the change that Randall (Vibration-based Condition Monitoring, 2011) calls significant; with 3 dB
-/// the folds of the recordings name the same.
+/// Level above the local floor from which a line is kept, and what is left of it when it is taken
+/// off, dB. 6 dB is the change that Randall (Vibration-based Condition Monitoring, 2011) calls
+/// significant; with 3 dB the folds of the recordings name the same.
 const LEFT_DB: f64 = 6.0;
 /// Most lines of a past; the highest are kept.
 const MOST_LINES: usize = 5800;
@@ -85,8 +85,8 @@ impl Past {
 
     /// The past of these looks and of one more.
     ///
-    /// A line that the other look does not show counts with nothing there: what does not stand in most of the
-    /// looks falls below what is kept, and is let go.
+    /// A line that the other look does not show counts with nothing there: what does not stand in
+    /// most of the looks falls below what is kept, and is let go.
     #[must_use]
     pub fn and(mut self, look: &Self) -> Self {
         if self.looks == 0 {

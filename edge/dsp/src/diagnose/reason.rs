@@ -88,17 +88,20 @@ impl std::fmt::Display for Undetermined {
                 let turns = (turns * 100.0).floor() / 100.0;
                 write!(
                     f,
-                    "the record holds {turns} shaft turns, a verdict needs at least {LEAST_TURNS:.0}"
+                    "the record holds {turns} shaft turns, a verdict needs at least \
+                     {LEAST_TURNS:.0}"
                 )
             }
             Self::SpeedMisfit { shown_rpm } => write!(
                 f,
-                "the stated speed does not fit: the lines of a shaft stand at {shown_rpm:.0} rpm, beyond the \
+                "the stated speed does not fit: the lines of a shaft stand at {shown_rpm:.0} rpm, \
+                 beyond the \
                  speed's tolerance; correct the speed or widen its tolerance"
             ),
             Self::Weak { candidate, confidence } => write!(
                 f,
-                "lines of {candidate} are seen, but confidence {confidence:.2} is too low to name it"
+                "lines of {candidate} are seen, but confidence {confidence:.2} is too low to name \
+                 it"
             ),
             Self::Ambiguous { first, second } => {
                 write!(f, "{first} and {second} explain the lines about equally well")

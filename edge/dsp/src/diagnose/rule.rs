@@ -2,9 +2,9 @@
 //!
 //! The sum is a logistic regression whose weights cannot be negative, so every figure speaks for a
 //! part: another cause takes its share of the figures away and is no veto of its own. The constants
-//! stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the benchmark makes
-//! them anew for every rig that it leaves out. Invariant: a name never has less
-//! confidence than [`NAMING_CONFIDENCE`].
+//! stand in [`super::fitted`]; the program `fit` of the test crate makes them, and the benchmark
+//! makes them anew for every rig that it leaves out. Invariant: a name never has less confidence
+//! than [`NAMING_CONFIDENCE`].
 
 use super::figures::{COUNT, Evidence, Figures};
 use super::speed::SpeedFit;
@@ -14,16 +14,17 @@ pub use super::verdict::NAMING_CONFIDENCE;
 
 /// Most confidence of any name: the fit has seen fewer than a thousand names.
 const MOST_CONFIDENCE: f64 = 0.99;
-/// Level of the cage's comb above unrelated ones from which it names the cage, dB, and least level of
-/// its second-lowest tooth. Of the real channels of 60 shaft turns and more two rolling elements
+/// Level of the cage's comb above unrelated ones from which it names the cage, dB, and least level
+/// of its second-lowest tooth. Of the real channels of 60 shaft turns and more two rolling elements
 /// without a part's name reach them (CWRU 187 and 288), with uneven teeth.
 const CAGE_STANDS_DB: f64 = 7.0;
 const CAGE_TOOTH_DB: f64 = 5.0;
-/// How far the second-highest tooth may stand above the second-lowest, dB: a cage that strikes has even
-/// teeth (3.5 dB and less in simulated damage); those of the two rolling elements differ by 8.7 and 10.
+/// How far the second-highest tooth may stand above the second-lowest, dB: a cage that strikes has
+/// even teeth (3.5 dB and less in simulated damage); those of the two rolling elements differ by
+/// 8.7 and 10.
 const CAGE_UNEVEN_DB: f64 = 5.0;
-/// Excess of inner race and rolling element below which the cage's comb is the cage's own, units: belts
-/// and rolling elements that show such a comb have at least 2.2.
+/// Excess of inner race and rolling element below which the cage's comb is the cage's own, units:
+/// belts and rolling elements that show such a comb have at least 2.2.
 const CAGE_ALONE: f64 = 1.0;
 /// The limit for the outer race, whose line is a tooth of the cage's comb: as many times the cage
 /// as there are elements.
@@ -36,18 +37,18 @@ pub const CAGE_SCORE: f64 = 0.75;
 /// leave-one-rig-out gives 5.2 to 5.8 dB and names the same nine of 25 balls; the least of them has
 /// 8.4 dB.
 const NEW_COMB_DB: f64 = 7.4;
-/// Excess of outer and inner race below which that comb is not theirs, units: an outer race that stands at a
-/// multiple of the cage's order lifts its teeth (up to 13.4 dB in the recordings).
+/// Excess of outer and inner race below which that comb is not theirs, units: an outer race that
+/// stands at a multiple of the cage's order lifts its teeth (up to 13.4 dB in the recordings).
 const QUIET_RACES: f64 = 1.5;
-/// Confidence of a name by that comb: nine of nine are right, which says little, and the cage itself, of which
-/// no recording is at hand, would show the same.
+/// Confidence of a name by that comb: nine of nine are right, which says little, and the cage
+/// itself, of which no recording is at hand, would show the same.
 pub const COMB_CONFIDENCE: f64 = 0.8;
 /// How much more a name needs where nothing in the record shows the speed, log odds. HIT-SM's sound
-/// self-built rig with its speed stated 3 % high, whose 71.9 Hz comb then meets twice the ball's spin,
-/// has 0.3 without it.
+/// self-built rig with its speed stated 3 % high, whose 71.9 Hz comb then meets twice the ball's
+/// spin, has 0.3 without it.
 const OPEN_SPEED: f64 = 0.4;
-/// Distance in orders within which a part's line is a sideband of the named one's: of 98 recordings of
-/// one damaged part the rule would else name three a second one, all of them 1.00 order away.
+/// Distance in orders within which a part's line is a sideband of the named one's: of 98 recordings
+/// of one damaged part the rule would else name three a second one, all of them 1.00 order away.
 const SIDEBAND_REACH: f64 = 0.06;
 
 /// Weights, threshold and calibration.
@@ -59,8 +60,8 @@ pub struct Rule {
     pub offset: f64,
     /// Sum from which a part is named.
     pub threshold: f64,
-    /// Excess of a part, as far as it is its own, from which the bearing is damaged, whichever part it is:
-    /// above what any sound record reaches that shows its stated speed, units.
+    /// Excess of a part, as far as it is its own, from which the bearing is damaged, whichever part
+    /// it is: above what any sound record reaches that shows its stated speed, units.
     pub damaged_from: f64,
     /// Log odds that one unit of the sum above the threshold adds to a name.
     pub slope: f64,
@@ -98,8 +99,9 @@ impl Rule {
 
     /// The part that leads and the next, where damage is seen: with a name or without.
     ///
-    /// Without a name the record has to show the stated speed: at a wrong one what else turns with the shaft
-    /// stands beside the orders of parts (two sound recordings of HIT-SM, stated 3 % high).
+    /// Without a name the record has to show the stated speed: at a wrong one what else turns with
+    /// the shaft stands beside the orders of parts (two sound recordings of HIT-SM, stated 3 %
+    /// high).
     pub fn damaged(&self, evidence: &Evidence) -> Option<[Part; 2]> {
         let is_plain =
             evidence.speed == SpeedFit::Confirmed && most_excess(evidence) >= self.damaged_from;
@@ -107,11 +109,11 @@ impl Rule {
         (is_plain || self.name(evidence).is_some()).then_some([first, second])
     }
 
-    /// A second part that would be named beside the leading one by what it has of its own; `ftf`: the
-    /// cage's order.
+    /// A second part that would be named beside the leading one by what it has of its own; `ftf`:
+    /// the cage's order.
     ///
-    /// A part whose line is one or two turns of the shaft or of the cage beside the leading one's is
-    /// none: modulation makes such lines.
+    /// A part whose line is one or two turns of the shaft or of the cage beside the leading one's
+    /// is none: modulation makes such lines.
     pub fn second(&self, evidence: &Evidence, leading: Part, ftf: f64) -> Option<(Part, f64)> {
         let is_sideband = |part: Part| {
             let apart = (evidence.parts[part].order - evidence.parts[leading].order).abs();
@@ -131,8 +133,8 @@ impl Rule {
 
 /// The largest excess of a part in the mean of all bands, as far as it is the part's own, units.
 ///
-/// A family that stands in all bands is a machine's own; sound machines whose lines are high stand in a band or
-/// two. Height and whole band, which the name weighs, too, do not tell them apart.
+/// A family that stands in all bands is a machine's own; sound machines whose lines are high stand
+/// in a band or two. Height and whole band, which the name weighs, too, do not tell them apart.
 pub fn most_excess(evidence: &Evidence) -> f64 {
     evidence.parts.iter().map(|(_, figures)| figures.values()[0]).fold(0.0, f64::max)
 }

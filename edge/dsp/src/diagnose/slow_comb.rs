@@ -1,11 +1,11 @@
-//! The comb of the cage in the mean of all bands: what a damaged rolling element leaves that has no lines of
-//! its own.
+//! The comb of the cage in the mean of all bands: what a damaged rolling element leaves that has no
+//! lines of its own.
 //!
-//! A damaged rolling element passes the load zone once a turn of the cage, so the first teeth of the cage's
-//! comb stand; which of the first four depends on load and place, so the best three count. Sound bearings
-//! show the same comb (IMS test 1, bearing 4, has 4.7 to 9.1 dB from its first day), so the level says
-//! nothing alone: only what is new since the baseline does. Invariant: a record that does not resolve the
-//! cage's lines has no level.
+//! A damaged rolling element passes the load zone once a turn of the cage, so the first teeth of
+//! the cage's comb stand; which of the first four depends on load and place, so the best three
+//! count. Sound bearings show the same comb (IMS test 1, bearing 4, has 4.7 to 9.1 dB from its
+//! first day), so the level says nothing alone: only what is new since the baseline does.
+//! Invariant: a record that does not resolve the cage's lines has no level.
 
 use super::Request;
 use super::cage::LEAST_TURNS;
@@ -29,8 +29,9 @@ const OFF_WHOLE_LINES: f64 = 2.2;
 /// Orders of the unrelated combs, and the ratio of two neighbours.
 const UNRELATED: (f64, f64) = (0.22, 0.95);
 const NEXT: f64 = 1.012;
-/// How near to the cage's own order, to half and twice it and to the shaft's turn less it no unrelated comb
-/// may be, as ratios; and how near to a whole number of its turns, and of its half turns, a turn of the shaft.
+/// How near to the cage's own order, to half and twice it and to the shaft's turn less it no
+/// unrelated comb may be, as ratios; and how near to a whole number of its turns, and of its half
+/// turns, a turn of the shaft.
 const APART: [f64; 3] = [0.045, 0.04, 0.03];
 const APART_FROM_SHAFT: f64 = 0.06;
 

@@ -1,8 +1,8 @@
 //! The spectra of logarithmic envelopes on which defect orders are looked for.
 //!
 //! The logarithm of the squared envelope weighs every instant alike, so one huge shock or one loud
-//! band does not decide. The whole band and two, four and eight equal bands are taken, of the record
-//! as it is and of the record with its steady lines clipped ([`clip_lines`]).
+//! band does not decide. The whole band and two, four and eight equal bands are taken, of the
+//! record as it is and of the record with its steady lines clipped ([`clip_lines`]).
 //!
 //! **Source** Borghesani & Antoni 2017, doi:10.1016/j.ymssp.2016.12.023 (log-envelope indicators);
 //! Randall & Antoni 2011, doi:10.1016/j.ymssp.2010.07.017 (envelope analysis, discrete lines).
@@ -65,8 +65,8 @@ pub struct LogSpectrum {
 }
 
 impl LogSpectrum {
-    /// Mean levels (dB, at most `cap_db`) of several spectra, on lines twice as fine as `turns` shaft
-    /// turns resolve; `band` is the one they cover together.
+    /// Mean levels (dB, at most `cap_db`) of several spectra, on lines twice as fine as `turns`
+    /// shaft turns resolve; `band` is the one they cover together.
     pub fn pooled(
         spectra: &[Self],
         band: Band,
@@ -107,9 +107,9 @@ impl LogSpectrum {
 /// All spectra of one record.
 ///
 /// **Input** the record's lines, the shaft frequency (Hz), the highest frequency wanted (Hz).
-/// **Output** at most 30 spectra: bands that are too narrow for the frequencies wanted are left out,
-/// and so is the second resolution of a record that is shorter than one block of the first. Where a
-/// band is `configured`, that alone is looked at.
+/// **Output** at most 30 spectra: bands that are too narrow for the frequencies wanted are left
+/// out, and so is the second resolution of a record that is shorter than one block of the first.
+/// Where a band is `configured`, that alone is looked at.
 pub fn log_spectra(
     record: &RecordLines,
     configured: Option<Band>,

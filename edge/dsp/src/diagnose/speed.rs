@@ -1,7 +1,8 @@
 //! The shaft speed, read from the record itself.
 //!
 //! A comb of the first six shaft harmonics is laid over the low end of the acceleration spectrum at
-//! every speed within the tolerance; the best one is taken if it stands out, else the nominal speed.
+//! every speed within the tolerance; the best one is taken if it stands out, else the nominal
+//! speed.
 
 use pdm_shared::units::{Band, Rpm};
 
@@ -31,8 +32,8 @@ const TOOTH_REACH: f64 = 2.0;
 /// Levels above this count no more, dB (chosen): one huge line must not make a comb.
 const CAP_DB: f64 = 36.0;
 
-/// How far from the stated speed a comb of shaft lines is believed here, as a ratio: beyond, [`tried`]
-/// asks for more of it.
+/// How far from the stated speed a comb of shaft lines is believed here, as a ratio: beyond,
+/// [`tried`] asks for more of it.
 const NEAR_STATED: f64 = 0.02;
 
 /// Levels of the six teeth of a comb, dB.
@@ -71,9 +72,9 @@ const SAME: f64 = 0.001;
 
 /// Searches the shaft speed within the request's tolerance: two combs, one on the acceleration
 /// spectrum (unbalance, misalignment), one on the envelope of the whole band (everything that the
-/// turning shaft modulates), are added; the best speed is taken if it stands out in one or in both, and
-/// is no part's line that poses as a shaft. Where another speed than the stated one was `tried`, that
-/// is the speed.
+/// turning shaft modulates), are added; the best speed is taken if it stands out in one or in both,
+/// and is no part's line that poses as a shaft. Where another speed than the stated one was
+/// `tried`, that is the speed.
 pub fn search(
     accel_m_s2: &[f64],
     record: &RecordLines,
@@ -184,8 +185,8 @@ impl Combs {
     }
 }
 
-/// The shaft frequency that fits the peaks of the comb's standing teeth best, Hz: least squares over
-/// `k` times the shaft. A comb of few teeth alone leaves it open by half a line.
+/// The shaft frequency that fits the peaks of the comb's standing teeth best, Hz: least squares
+/// over `k` times the shaft. A comb of few teeth alone leaves it open by half a line.
 fn by_peaks(acceleration: &Spectrum, shaft_hz: f64) -> f64 {
     let levels = log_levels(acceleration, shaft_hz);
     let (mut sum, mut weight) = (0.0, 0.0);

@@ -21,12 +21,14 @@ const SPIN_CONFIDENCE: f64 = 0.85;
 pub const MENTION_CONFIDENCE: f64 = 0.4;
 /// Most confidence of a candidate whose lines another cause explains as well (chosen).
 const FOREIGN_CONFIDENCE: f64 = 0.3;
-/// Most confidence of a candidate whose lines were looked for at a speed that does not fit (chosen).
+/// Most confidence of a candidate whose lines were looked for at a speed that does not fit
+/// (chosen).
 const MISFIT_CONFIDENCE: f64 = 0.3;
 
 /// Strength from which lines at an order of no part are told as those of another bearing, log odds
-/// above what a name needs, because the search runs over some hundred orders in place of three: sound
-/// bearings reach 0.3, but for the 52.5 Hz of Paderborn's inverter, which no bearing of the catalogue has.
+/// above what a name needs, because the search runs over some hundred orders in place of three:
+/// sound bearings reach 0.3, but for the 52.5 Hz of Paderborn's inverter, which no bearing of the
+/// catalogue has.
 const STRANGER_STRENGTH: f64 = 0.5;
 
 /// Everything weighed together.
@@ -76,7 +78,8 @@ impl Ranked {
         self.scores[self.order[0]] >= NAMING_CONFIDENCE && !self.evidence.is_misfit()
     }
 
-    /// The parts that may be damaged, where damage is seen and none is named: the leading one and the next.
+    /// The parts that may be damaged, where damage is seen and none is named: the leading one and
+    /// the next.
     pub fn open_damage(&self) -> Option<(Fault, Fault)> {
         let [first, second] = self.damaged.filter(|_| !self.is_named())?;
         Some((first.fault(), second.fault()))
@@ -187,8 +190,8 @@ fn by_spin(mut judged: Judged, cause: Option<ForeignCause>) -> Judged {
     judged
 }
 
-/// A rolling element by the comb that it makes as it passes the load zone with the cage: no record is at hand
-/// in which the cage itself makes one, so the cage is never named.
+/// A rolling element by the comb that it makes as it passes the load zone with the cage: no record
+/// is at hand in which the cage itself makes one, so the cage is never named.
 fn by_new_comb(mut judged: Judged, db: f64) -> Judged {
     judged.dominant = Some(Fault::Ball);
     judged.confidence = COMB_CONFIDENCE;

@@ -1,5 +1,5 @@
-//! Passes over a window in sixteen lanes, so that the compiler can use vector instructions without a
-//! change of result from machine to machine: lanes are summed in `f32` over a short block and the
+//! Passes over a window in sixteen lanes, so that the compiler can use vector instructions without
+//! a change of result from machine to machine: lanes are summed in `f32` over a short block and the
 //! blocks in `f64`.
 
 use rustfft::num_complex::Complex32;

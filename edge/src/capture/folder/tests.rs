@@ -77,8 +77,8 @@ fn a_capture_without_room_is_refused_and_nothing_is_removed_for_it() {
     assert_eq!(ids(path.path()), [alarm, other]);
 }
 
-/// Others fill the disk below the bound: the oldest capture leaves for the new one, as at the bound; one that is
-/// kept does not.
+/// Others fill the disk below the bound: the oldest capture leaves for the new one, as at the
+/// bound; one that is kept does not.
 #[test]
 fn a_disk_that_is_full_below_the_bound_makes_room_as_at_the_bound() {
     let name = "a_disk_that_is_full_below_the_bound";

@@ -1,5 +1,5 @@
-//! Claims about the thread itself, step by step: an alarm gets its waveform whatever went before, and the capture
-//! of one bearing takes nothing from another.
+//! Claims about the thread itself, step by step: an alarm gets its waveform whatever went before,
+//! and the capture of one bearing takes nothing from another.
 
 use std::path::Path;
 
@@ -126,7 +126,8 @@ fn demands_do_not_use_up_the_place_of_an_alarm() {
     assert_eq!(count(folder.path(), 0, CaptureReason::Alarm), 1);
 }
 
-/// An alarm that found no place stays owed: it is captured when one is free while the alarm stands, and not after.
+/// An alarm that found no place stays owed: it is captured when one is free while the alarm stands,
+/// and not after.
 #[test]
 fn a_refused_alarm_is_captured_when_a_place_is_free_while_it_stands() {
     let folder = tempfile::tempdir().expect("folder");
@@ -174,12 +175,13 @@ fn an_alarm_that_a_full_disk_did_not_take_is_captured_once_there_is_room() {
     assert_eq!(course.demand(&mut recorder), Demanded::NoDisk);
 }
 
-/// One bearing whose alarm stands, with names that flip and demands, does not keep the folder: the capture of its
-/// rise and the newest three stay, and the next bearing's alarm has room.
+/// One bearing whose alarm stands, with names that flip and demands, does not keep the folder: the
+/// capture of its rise and the newest three stay, and the next bearing's alarm has room.
 #[test]
 fn a_standing_alarm_keeps_its_rise_and_the_newest_and_leaves_room_for_others() {
     let folder = tempfile::tempdir().expect("folder");
-    // each capture has 3 s × 1 kHz × 4 bytes, and room for heads is reckoned with 10 kB: some ten fit
+    // each capture has 3 s × 1 kHz × 4 bytes, and room for heads is reckoned with 10 kB: some ten
+    // fit
     let small =
         CaptureSettings { most_disk_bytes: 150_000, per_hour: 3600, ..settings(folder.path()) };
     let mut recorder = recorder(small, 2);

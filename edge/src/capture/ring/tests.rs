@@ -76,8 +76,8 @@ fn another_rate_ends_the_stretch() {
     assert_eq!(taken.cut, Some(CaptureCut::Rate), "and says so");
 }
 
-/// A sender states 10,240 Hz while the gateway's measurement comes down to it from 12,800 Hz in steps of 2 %: one
-/// stretch, which is cut at what it stated before and says so.
+/// A sender states 10,240 Hz while the gateway's measurement comes down to it from 12,800 Hz in
+/// steps of 2 %: one stretch, which is cut at what it stated before and says so.
 #[test]
 fn the_rate_that_a_sender_states_ends_a_stretch_and_its_measurement_does_not() {
     let mut ring = Ring::new(1 << 22);
@@ -132,7 +132,8 @@ proptest! {
             first += size as u64;
         }
         let anchor = from.min(first - 1);
-        let taken = ring.taken(Wanted { from: anchor, to: anchor + length, anchor }).expect("there");
+        let taken =
+            ring.taken(Wanted { from: anchor, to: anchor + length, anchor }).expect("there");
         prop_assert_eq!(taken.accel_m_s2.len() as u64, length.min(first - anchor));
         prop_assert!(is_from(&taken.accel_m_s2, anchor));
         prop_assert_eq!(taken.started_at, at(anchor.cast_signed()));

@@ -202,8 +202,8 @@ fn names(
     }
 }
 
-/// Time of the last write to the file, whose content states none: of the times that a file has, the nearest to
-/// the measurement.
+/// Time of the last write to the file, whose content states none: of the times that a file has, the
+/// nearest to the measurement.
 fn measured_at(path: &Path) -> Timestamp {
     std::fs::metadata(path)
         .and_then(|metadata| metadata.modified())

@@ -50,8 +50,8 @@ fn write_table(out: &mut String, analysis: &Analysis) -> std::fmt::Result {
     if let Some(estimate) = &event.frequency_domain.bearing_estimate {
         writeln!(
             out,
-            "The defect orders of {} are estimated from its boundary dimensions, to {:.0} %: the maker's \
-             own orders (--orders) make names surer\n",
+            "The defect orders of {} are estimated from its boundary dimensions, to {:.0} %: the \
+             maker's own orders (--orders) make names surer\n",
             estimate.bearing, estimate.order_tolerance_percent
         )?;
     }
@@ -161,8 +161,8 @@ pub(super) fn verdict(event: &Event) -> String {
             });
             let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             format!(
-                "Verdict: defect lines above those of sound bearings, part not to be told yet: {open}{why}; \
-                 confirm by a second measurement"
+                "Verdict: defect lines above those of sound bearings, part not to be told yet: \
+                 {open}{why}; confirm by a second measurement"
             )
         }
         (None, Some(why)) => format!("Verdict: cannot say: {why}"),
@@ -172,8 +172,8 @@ pub(super) fn verdict(event: &Event) -> String {
     }
 }
 
-/// Level and number of multiples of a line that stands plainly: those by which the agent calls a line clear and
-/// its multiples many (`clear_snr_db`, `many_harmonics` of config/diagnosis.toml).
+/// Level and number of multiples of a line that stands plainly: those by which the agent calls a
+/// line clear and its multiples many (`clear_snr_db`, `many_harmonics` of config/diagnosis.toml).
 const PLAIN_DB: f64 = 12.0;
 const PLAIN_MULTIPLES: usize = 3;
 
@@ -189,15 +189,17 @@ fn plain_line(event: &Event) -> Option<String> {
     let (fault, level, count) = plain?;
     let (name, part) = (frequency_name(fault), part(fault));
     Some(format!(
-        "Verdict: cannot say: a line at {name} ({part}) stands {level:.0} dB above the floor with {count} \
-         multiples, but not surely enough for a name; measure again, longer and with the true speed"
+        "Verdict: cannot say: a line at {name} ({part}) stands {level:.0} dB above the floor with \
+         {count} multiples, but not surely enough for a name; measure again, longer and with the \
+         true speed"
     ))
 }
 
 /// Raw kurtosis from which impacts stand out: that by which the agent calls a signal suspicious
 /// (`suspicious_kurtosis` of config/diagnosis.toml).
 const IMPULSIVE: f64 = 6.0;
-/// The lowest limit to zone C of any group of machines, mm/s (ISO 20816-3: medium machines on a rigid support).
+/// The lowest limit to zone C of any group of machines, mm/s (ISO 20816-3: medium machines on a
+/// rigid support).
 const ZONE_C_OF_SMALLEST: f64 = 2.8;
 
 /// The verdict where no line stands and the figures are not those of a sound machine.
@@ -206,14 +208,17 @@ fn open_by_figures(event: &Event) -> Option<String> {
     if let Some(kurtosis) = time.kurtosis.filter(|kurtosis| *kurtosis >= IMPULSIVE) {
         let peak = time.peak_g.unwrap_or_default();
         return Some(format!(
-            "Verdict: cannot say: impacts stand out (kurtosis {kurtosis:.0}, peak {peak:.1} g), but no line names \
-             what strikes; check the speed, the rate and the bearing that were stated, looseness and neighbours"
+            "Verdict: cannot say: impacts stand out (kurtosis {kurtosis:.0}, peak {peak:.1} g), \
+             but no line names \
+             what strikes; check the speed, the rate and the bearing that were stated, looseness \
+             and neighbours"
         ));
     }
     let velocity = time.velocity_rms_mm_s.filter(|_| time.iso_zone.is_none())?;
     (velocity >= ZONE_C_OF_SMALLEST).then(|| {
         format!(
-            "Verdict: no bearing fault found; the velocity of {velocity:.1} mm/s may be in zone C or D, by the \
+            "Verdict: no bearing fault found; the velocity of {velocity:.1} mm/s may be in zone C \
+             or D, by the \
              machine's group (power, support), which was not stated"
         )
     })

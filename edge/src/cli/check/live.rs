@@ -1,7 +1,8 @@
 //! The first block of a live source, and why there is none.
 //!
 //! A source is read on a thread of its own, since a read may hang on a device. While it is read it
-//! states what is wrong with it as a running edge would show in `/healthz`; the finding repeats that.
+//! states what is wrong with it as a running edge would show in `/healthz`; the finding repeats
+//! that.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub(super) struct LiveLook<'a> {
     rate_hz: f64,
     /// Samples of a window; 0: each block is one.
     wanted: usize,
-    /// The source has handed out a block, be it without content: its connection stands, or it listens.
+    /// The source has handed out a block, be it without content: its connection stands, or it
+    /// listens.
     has_answered: Arc<AtomicBool>,
     told: Receiver<Read>,
     wait: Duration,
@@ -60,7 +62,8 @@ impl<'a> LiveLook<'a> {
             let first = next_filled(&mut opened, &answered);
             let is_short = matches!(&first, Ok(Some(block)) if block.values.is_none()
                 && block.accel_m_s2.ncols() < wanted);
-            // an error of the channel means that the time is up and the block is not awaited any more
+            // an error of the channel means that the time is up and the block is not awaited any
+            // more
             let last = if is_short {
                 // short ones are measured where they follow on
                 let _late = tell.send(first);
@@ -210,23 +213,23 @@ impl<'a> LiveLook<'a> {
             // a server that is subscribed to brings an array when it changes
             SourceInput::Opcua(_) if has_answered => {
                 let text = format!(
-                    "connected; no array has changed {within}, so that unit and length are not known yet; \
-                     {rarely}"
+                    "connected; no array has changed {within}, so that unit and length are not \
+                     known yet; {rarely}"
                 );
                 return Finding::good(self.what, text);
             }
             SourceInput::Topic { topic, .. } if has_answered => format!(
-                "connected and subscribed to {}, and no message has come {within}: {rarely}; else is the \
-                 topic spelt as the sender spells it, and does the sender run?",
+                "connected and subscribed to {}, and no message has come {within}: {rarely}; else \
+                 is the topic spelt as the sender spells it, and does the sender run?",
                 topic.topic
             ),
             SourceInput::Tcp { address, .. } => format!(
-                "connected to {address}, and nothing has come {within}: {rarely}; else does the device wait \
-                 for a command, or send on another port?"
+                "connected to {address}, and nothing has come {within}: {rarely}; else does the \
+                 device wait for a command, or send on another port?"
             ),
             SourceInput::Listen { address, .. } => format!(
-                "listens at {address}, and no sender has sent a block {within}: start the sender, and point \
-                 it to this machine and port; {rarely}"
+                "listens at {address}, and no sender has sent a block {within}: start the sender, \
+                 and point it to this machine and port; {rarely}"
             ),
             SourceInput::StandardInput(_) => {
                 format!("no block has come over standard input {within}: {rarely}")

@@ -45,8 +45,8 @@ impl TagLook {
                     ""
                 };
                 let text = format!(
-                    "connected and subscribed; no new value has come {within}{kept}: a tag that is sent more rarely is \
-                     awaited with --wait SECONDS"
+                    "connected and subscribed; no new value has come {within}{kept}: a tag that is \
+                     sent more rarely is awaited with --wait SECONDS"
                 );
                 Finding::good(self.what, text)
             }

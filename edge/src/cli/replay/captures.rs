@@ -1,8 +1,9 @@
-//! `pdm-edge replay` of captures: the windows of each waveform through the stateful judgement of its point, in the order
-//! of time, one bearing after the other, as `backtest` reads them.
+//! `pdm-edge replay` of captures: the windows of each waveform through the stateful judgement of
+//! its point, in the order of time, one bearing after the other, as `backtest` reads them.
 //!
-//! A capture of 12 s is twelve windows of the length that the gateway judges, laid so that the window of the trigger
-//! is one of them. Windows over a gap, and those that another capture has shown already, are left out.
+//! A capture of 12 s is twelve windows of the length that the gateway judges, laid so that the
+//! window of the trigger is one of them. Windows over a gap, and those that another capture has
+//! shown already, are left out.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
@@ -22,7 +23,8 @@ use crate::pipeline::point::Point;
 use crate::settings::PointSettings;
 use crate::source::{SourceError, open_recording};
 
-/// Change of the sampling rate from which levels do not compare, as a ratio: that from which a capture is cut.
+/// Change of the sampling rate from which levels do not compare, as a ratio: that from which a
+/// capture is cut.
 const OTHER_RATE: f64 = 0.01;
 
 /// Prints the events of captures, or a summary.
@@ -73,7 +75,8 @@ pub(super) fn replay(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The windows of all captures of a bearing in the order of time: when, of which capture, from which sample on.
+/// The windows of all captures of a bearing in the order of time: when, of which capture, from
+/// which sample on.
 fn windows(captures: &[CapturedRecording]) -> Vec<(Timestamp, usize, u64)> {
     let mut all: Vec<_> = captures
         .iter()
@@ -154,8 +157,8 @@ impl Bearing<'_> {
                 let known = known.into_mut();
                 if (rate_hz / known.rate_hz - 1.0).abs() > OTHER_RATE {
                     super::super::note(&format!(
-                        "{}: {rate_hz} Hz, those before {} Hz: the point learns anew, because levels at two \
-                         rates do not compare",
+                        "{}: {rate_hz} Hz, those before {} Hz: the point learns anew, because \
+                         levels at two rates do not compare",
                         path.display(),
                         known.rate_hz
                     ));

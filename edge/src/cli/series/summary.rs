@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use pdm_shared::event::{Rul, Trend, TrendDirection};
 use pdm_shared::time::Timestamp;
 
-use crate::series::{SeriesLine, Table, judge};
+use crate::series::{SeriesLine, SeriesTable, judge};
 
 /// Width of a curve in characters.
 const WIDTH: usize = 72;
@@ -41,7 +41,7 @@ impl Column {
 /// Judges the table and writes the summary.
 pub(super) fn write(
     out: &mut impl Write,
-    table: &Table,
+    table: &SeriesTable,
     levels: &BTreeMap<String, f64>,
 ) -> io::Result<()> {
     let mut columns: BTreeMap<String, Column> = BTreeMap::new();
@@ -81,7 +81,8 @@ fn describe(
         let (lasting, before) = (hours(*first, *end), hours(*first, last));
         writeln!(
             out,
-            "  alarm from {} (row {first}, {before:.1} h before the end) to {until}, {lasting:.1} h",
+            "  alarm from {} (row {first}, {before:.1} h before the end) to {until}, {lasting:.1} \
+             h",
             times[*first]
         )?;
     }

@@ -1,5 +1,5 @@
-//! The promises of monitors beside each other: operating changes, replaced bearings, swapped channels;
-//! and of a monitor whose clock or period changes.
+//! The promises of monitors beside each other: operating changes, replaced bearings, swapped
+//! channels; and of a monitor whose clock or period changes.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ fn a_step_of_all_bearings_is_told_once_as_an_operating_change() {
     assert!((1.3..1.8).contains(&change.level_ratio), "{change:?}");
 }
 
-/// A load that comes and goes is found by each bearing at a time of its own, days apart: the machine tells it
-/// once. A further load is news.
+/// A load that comes and goes is found by each bearing at a time of its own, days apart: the
+/// machine tells it once. A further load is news.
 #[test]
 fn a_load_that_bearings_find_on_different_days_is_told_once() {
     let second = |n: i64| n >= 600 && (n / 30) % 2 == 1;
@@ -172,8 +172,8 @@ fn at_s(seconds: i64, n: i64, level: f64) -> Observation {
     Observation { at, ..hourly(n, 0, level, 3.0) }
 }
 
-/// Windows each 10 s, then each 10 min, then once a day: nothing is told of a sound bearing, and the
-/// damage of one that fails is.
+/// Windows each 10 s, then each 10 min, then once a day: nothing is told of a sound bearing, and
+/// the damage of one that fails is.
 #[test]
 fn a_period_that_changes_tells_nothing_wrong() {
     let run = |level: &dyn Fn(i64) -> f64| {

@@ -20,7 +20,8 @@ fn take(monitor: &mut Monitor, mut observation: Observation) -> (bool, Judgement
     (is_absent, monitor.observe(&observation))
 }
 
-/// Three windows on and three off: the damage grew to sixty times its level, and nothing was told of it.
+/// Three windows on and three off: the damage grew to sixty times its level, and nothing was told
+/// of it.
 #[test]
 fn a_rise_is_told_although_the_machine_stands_in_half_of_the_windows() {
     let mut monitor = Monitor::new(MonitorSettings::default());

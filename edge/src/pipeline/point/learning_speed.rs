@@ -1,11 +1,12 @@
 //! The shaft speed that a point learns beside its baseline, by operating state.
 //!
-//! The stated speed of a machine is often a synchronous one, and its shaft turns up to 5 % slower. While the
-//! baseline is learnt, the combs of shaft lines of its windows are averaged ([`SpeedMean`]). Where another
-//! speed than the stated one stands in the mean, it takes the place of the stated one in that state: looks
-//! search around it, and windows without an estimate of their own are measured with it. Invariants: a speed is
-//! learnt once and told once; it holds for the stated speed that it was learnt against, so a configuration
-//! that was put right is not corrected again; a tachometer's speed is never replaced.
+//! The stated speed of a machine is often a synchronous one, and its shaft turns up to 5 % slower.
+//! While the baseline is learnt, the combs of shaft lines of its windows are averaged
+//! ([`SpeedMean`]). Where another speed than the stated one stands in the mean, it takes the place
+//! of the stated one in that state: looks search around it, and windows without an estimate of
+//! their own are measured with it. Invariants: a speed is learnt once and told once; it holds for
+//! the stated speed that it was learnt against, so a configuration that was put right is not
+//! corrected again; a tachometer's speed is never replaced.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,8 @@ use super::Point;
 use super::pasts::{MOST_STATES, Stage};
 use crate::condition::Judgement;
 
-/// Windows after which the mean is asked for the first time; then after twice as many, and so on until the
-/// baseline is complete. Ten windows are the shortest baseline.
+/// Windows after which the mean is asked for the first time; then after twice as many, and so on
+/// until the baseline is complete. Ten windows are the shortest baseline.
 const FIRST_ASKED: u32 = 10;
 
 /// The speeds of a point by operating state.
@@ -44,7 +45,8 @@ pub(super) struct StateSpeed {
 #[serde(rename_all = "snake_case")]
 enum SpeedCourse {
     Learning(#[serde(serialize_with = "as_text", deserialize_with = "from_text")] SpeedMean),
-    /// The true speed as a multiple of the stated one; `None` where nothing speaks against the stated one.
+    /// The true speed as a multiple of the stated one; `None` where nothing speaks against the
+    /// stated one.
     Known(Option<f64>),
 }
 
@@ -61,8 +63,8 @@ pub(super) struct WindowSpeed {
 }
 
 impl Point {
-    /// The speeds of a window: a tachometer's, else a tag's, else the last look's estimate or the configured
-    /// one; what was learnt takes the place of the last two, but of no estimate.
+    /// The speeds of a window: a tachometer's, else a tag's, else the last look's estimate or the
+    /// configured one; what was learnt takes the place of the last two, but of no estimate.
     pub(super) fn window_speed(
         &self,
         tachometer: Option<Rpm>,
@@ -104,7 +106,8 @@ impl Point {
         }
     }
 
-    /// Takes a window of the time in which the baseline is learnt; tells a speed that is learnt by it.
+    /// Takes a window of the time in which the baseline is learnt; tells a speed that is learnt by
+    /// it.
     pub(super) fn learn_speed(
         &mut self,
         accel_m_s2: &[f64],

@@ -66,8 +66,8 @@ pub(super) struct Seen {
 const RISE: (f64, f64, u32) = (9.0, 15.0, 3);
 
 impl Point {
-    /// Notes a defect line that rises while the baseline is learnt, when no anomaly can be raised yet:
-    /// the next look is then due at once.
+    /// Notes a defect line that rises while the baseline is learnt, when no anomaly can be raised
+    /// yet: the next look is then due at once.
     pub(super) fn note_rise(&mut self, frequency: &FrequencyDomain, judgement: &Judgement) {
         let levels = Fault::ALL.iter().filter_map(|fault| frequency.line(*fault).snr_db);
         let Some(now_db) = levels.reduce(f64::max) else { return };

@@ -118,7 +118,8 @@ impl Pasts {
         self.has_changed = true;
     }
 
-    /// Forgets what was learnt of a state at a speed that is not its own. That a part was named stays.
+    /// Forgets what was learnt of a state at a speed that is not its own. That a part was named
+    /// stays.
     pub(super) fn forget_looks(&mut self, state: &str) {
         if matches!(self.of_state.get(state), Some(StatePast::Learnt(_))) {
             self.of_state.remove(state);

@@ -141,8 +141,8 @@ fn points_of_a_live_source_that_begin_together_look_one_after_the_other() {
     assert_eq!(shown, each, "what the baseline's completion shows is shown later, not never");
 }
 
-/// A fault that comes while the baseline is learnt: the look of the first window came before it, and
-/// the next one is due after ten minutes.
+/// A fault that comes while the baseline is learnt: the look of the first window came before it,
+/// and the next one is due after ten minutes.
 #[test]
 fn a_line_that_rises_while_learning_brings_the_look_forward() {
     let mut point = point(50);

@@ -1,8 +1,8 @@
 //! A measuring point of which a transmitter gives ready-made values and no waveform.
 //!
-//! The values go into the judgement under the names of the figures that the edge measures itself, so
-//! baseline, anomaly, trend and zone are the same. What a waveform alone tells is missing, and the
-//! event says so: its window has no samples, its lines are `null` with the reason. Invariant: a
+//! The values go into the judgement under the names of the figures that the edge measures itself,
+//! so baseline, anomaly, trend and zone are the same. What a waveform alone tells is missing, and
+//! the event says so: its window has no samples, its lines are `null` with the reason. Invariant: a
 //! figure that no machine has (negative, above 1,000 g or 1,000 mm/s) is never judged.
 
 use pdm_shared::event::feature::Feature;

@@ -26,8 +26,9 @@ const STATE_DELAY: Duration = Duration::from_secs(1);
 /// Shortest time between two publications of the status when the count of losses changes it.
 const STATUS_DELAY: Duration = Duration::from_secs(10);
 
-/// Shortest time between two publications of the status while receipts name another count of sequence numbers.
-/// Chosen: the agent follows a new count after minutes, and an agent that takes a status costs a write.
+/// Shortest time between two publications of the status while receipts name another count of
+/// sequence numbers. Chosen: the agent follows a new count after minutes, and an agent that takes a
+/// status costs a write.
 const STATUS_AGAIN: Duration = Duration::from_secs(30);
 
 /// Most rows read ahead: the default flight, so that a whole flight is ready when PUBACKs arrive.
@@ -123,8 +124,8 @@ impl Session<'_> {
         }
     }
 
-    /// Requests the publication of one event; false if the event is too large for a packet or for the
-    /// contract.
+    /// Requests the publication of one event; false if the event is too large for a packet or for
+    /// the contract.
     async fn send(&mut self, link: &Link, row: Row, now_ms: i64) -> Result<bool, SendError> {
         let settings = &self.publisher.settings;
         let (sequence, topic) = (row.sequence, self.topic(&row.topic).under(&settings.prefix));

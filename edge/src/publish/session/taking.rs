@@ -67,8 +67,8 @@ impl Session<'_> {
         }
     }
 
-    /// The broker declined one publication. All sending pauses, and the event is sent again. A state that is
-    /// declined holds nothing up: the next one says more.
+    /// The broker declined one publication. All sending pauses, and the event is sent again. A
+    /// state that is declined holds nothing up: the next one says more.
     fn declined(&mut self, packet_id: u16, reason: &str, lanes: &mut Lanes) {
         self.answered_at = Instant::now();
         let item = self.in_flight.answered(packet_id);
@@ -142,7 +142,8 @@ impl Session<'_> {
         }
         let by = in_one_line(&demand.by, MAX_LINE).into_owned();
         let (asked, answers, clock) = (bearing.clone(), answers.clone(), clock.clone());
-        // counted when the captures answer: the connection does not wait for a file that is being written
+        // counted when the captures answer: the connection does not wait for a file that is being
+        // written
         capturing.demand(&bearing, AskedBy { asked_at, demand_id }, move |demanded| {
             match demanded.refusal(&asked) {
                 None => log::demanded(&asked, &by, asked_at),
@@ -208,7 +209,8 @@ impl Session<'_> {
         }
     }
 
-    /// Keeps which numbers the agent asks for in vain, so that the status tells it: it need not wait for them.
+    /// Keeps which numbers the agent asks for in vain, so that the status tells it: it need not
+    /// wait for them.
     async fn note_gone(&mut self, receipt: &Receipt, gone: u64) -> Result<(), SpoolError> {
         self.gone.retain(|&[_, to]| to > receipt.stored_through);
         if gone == 0 {
@@ -223,8 +225,9 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Notes what the agent asks for again: a broker of MQTT 3.1.1 acknowledges what it drops. One of MQTT 5
-    /// refuses it with a reason, and an agent that asks again has put the event off or lost it.
+    /// Notes what the agent asks for again: a broker of MQTT 3.1.1 acknowledges what it drops. One
+    /// of MQTT 5 refuses it with a reason, and an agent that asks again has put the event off or
+    /// lost it.
     fn lost_often(&self, receipt: &Receipt) {
         if self.publisher.settings.broker.protocol != Protocol::V311 {
             return;

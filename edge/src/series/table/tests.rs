@@ -14,7 +14,7 @@ fn request() -> Request {
     }
 }
 
-fn table(text: &str) -> Result<Table, SeriesError> {
+fn table(text: &str) -> Result<SeriesTable, SeriesError> {
     read_table(text.as_bytes(), &request())
 }
 

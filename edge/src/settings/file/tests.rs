@@ -132,7 +132,8 @@ fn a_measuring_point_that_two_channels_name_is_refused_with_both_lines() {
                    bearing_type = \"6205\"\nmeasuring_point = \"DE-X\"\n";
     let source = |name: &str| {
         format!(
-            "[[source]]\nname = \"{name}\"\nkind = \"iio\"\n[source.iio]\ndevice = \"{name}\"\n{channel}"
+            "[[source]]\nname = \"{name}\"\nkind = \"iio\"\n[source.iio]\ndevice = \
+             \"{name}\"\n{channel}"
         )
     };
     let head = "gateway_id = \"g\"\nsite = \"s\"\n[spool]\npath = \"x.db\"\n";

@@ -74,7 +74,8 @@ fn a_live_source_that_cannot_be_is_refused_with_its_key() {
     }
 }
 
-/// A unit comes from the input or from the configuration. Raw frames have no header that could state one.
+/// A unit comes from the input or from the configuration. Raw frames have no header that could
+/// state one.
 #[test]
 fn raw_frames_without_any_unit_are_refused_with_the_key_that_decides() {
     let text = |source: &str, channel: &str| {

@@ -58,8 +58,8 @@ impl SourceTable {
         ] {
             if is_set {
                 let allowed = format!(
-                    "nothing for values: [source.{table}] has every_s, and a unit and scale for each \
-                     value"
+                    "nothing for values: [source.{table}] has every_s, and a unit and scale for \
+                     each value"
                 );
                 return Err(origin.refuse(&format!("{source}.{name}"), "set", allowed));
             }

@@ -19,8 +19,8 @@ const NOTHING: Duration = Duration::from_millis(20);
 /// Frames of a read: 85 ms at 48 kHz, so that samples are dated well.
 const PIECE_FRAMES: usize = 4096;
 
-/// Overruns in a row without a sample in between after which the device counts as lost: it is opened
-/// anew then. Chosen; a device that works loses samples and goes on.
+/// Overruns in a row without a sample in between after which the device counts as lost: it is
+/// opened anew then. Chosen; a device that works loses samples and goes on.
 const MOST_IN_A_ROW: u32 = 10;
 
 /// Time without an overrun after which `/healthz` does not name it any more: ten usual windows.
@@ -109,8 +109,9 @@ impl<D: Device> Capture<D> {
         log::overrun(&self.host.name, self.last_overrun.is_some());
         self.last_overrun = Some(Instant::now());
         let text = format!(
-            "samples were lost {} time(s) at the audio interface, the last time within ten minutes: its \
-             buffer was full, or it slept; is the gateway too busy, or the USB bus?",
+            "samples were lost {} time(s) at the audio interface, the last time within ten \
+             minutes: its buffer was full, or it slept; is the gateway too busy, or the USB \
+             bus?",
             self.overruns
         );
         self.host.remarks.set(&self.host.name, "overruns", text);
@@ -167,13 +168,13 @@ mod tests {
     use crate::source::{AccelUnit, Calibration};
 
     /// What a device does, step by step; at its end it is silent.
-    enum Step {
+    enum ScriptStep {
         Samples(Vec<i32>),
         Overrun,
         Fails(i32),
     }
 
-    struct Scripted(VecDeque<Step>);
+    struct Scripted(VecDeque<ScriptStep>);
 
     impl Device for Scripted {
         fn wait(&mut self, _most: Duration) -> io::Result<()> {
@@ -183,9 +184,9 @@ mod tests {
         fn take(&mut self, bytes: &mut [u8]) -> io::Result<Taken> {
             match self.0.pop_front() {
                 None => Ok(Taken::Nothing),
-                Some(Step::Overrun) => Ok(Taken::Overrun),
-                Some(Step::Fails(code)) => Err(io::Error::from_raw_os_error(code)),
-                Some(Step::Samples(samples)) => {
+                Some(ScriptStep::Overrun) => Ok(Taken::Overrun),
+                Some(ScriptStep::Fails(code)) => Err(io::Error::from_raw_os_error(code)),
+                Some(ScriptStep::Samples(samples)) => {
                     let raw = samples.iter().flat_map(|sample| {
                         let [a, b, c, _] = sample.to_le_bytes();
                         [a, b, c]
@@ -199,7 +200,7 @@ mod tests {
     }
 
     /// Blocks of four samples of a 24-bit device with 5 V full scale and a sensor of 100 mV/g.
-    fn capture(steps: impl IntoIterator<Item = Step>) -> (Capture<Scripted>, SourceHost) {
+    fn capture(steps: impl IntoIterator<Item = ScriptStep>) -> (Capture<Scripted>, SourceHost) {
         let unit = AccelUnit::Millivolt { sensitivity_mv_per_g: 100.0 };
         let scale = 5000.0 / 8_388_608.0;
         let format = FrameFormat {
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn counts_of_24_bits_are_volts_and_volts_are_acceleration() {
         let half = 1 << 22;
-        let (mut capture, _) = capture([Step::Samples(vec![half, -half, 0, -8_388_608])]);
+        let (mut capture, _) = capture([ScriptStep::Samples(vec![half, -half, 0, -8_388_608])]);
         let block = next(&mut capture);
         let in_g: Vec<f64> = block.accel_m_s2.iter().map(|sample| sample / M_S2_PER_G).collect();
         for (got, wanted) in in_g.iter().zip([25.0, -25.0, 0.0, -50.0]) {
@@ -230,13 +231,13 @@ mod tests {
         }
     }
 
-    /// cpal #730, SDL #13761, pipedal #544: a capture that overruns stops for good, or goes on as if
-    /// nothing were missing.
+    /// cpal #730, SDL #13761, pipedal #544: a capture that overruns stops for good, or goes on as
+    /// if nothing were missing.
     #[test]
     fn an_overrun_is_told_and_no_block_stands_across_it() {
-        let two = || Step::Samples(vec![1, 1]);
+        let two = || ScriptStep::Samples(vec![1, 1]);
         let (mut capture, host) =
-            capture([two(), two(), two(), two(), two(), Step::Overrun, two(), two()]);
+            capture([two(), two(), two(), two(), two(), ScriptStep::Overrun, two(), two()]);
         assert!(!next(&mut capture).follows_on, "the first");
         assert!(next(&mut capture).follows_on);
         let after = next(&mut capture);
@@ -247,18 +248,18 @@ mod tests {
 
     #[test]
     fn a_device_that_only_overruns_is_opened_anew() {
-        let (mut capture, _) = capture((0..MOST_IN_A_ROW).map(|_| Step::Overrun));
+        let (mut capture, _) = capture((0..MOST_IN_A_ROW).map(|_| ScriptStep::Overrun));
         let error = capture.next_block().expect_err("lost").to_string();
         assert!(error.contains("loses all samples"), "{error}");
     }
 
-    /// An unplugged device is an error (ENODEV), and so is one that gives nothing (EIO of a driver after
-    /// some seconds, alsa-rs #64, or silence for good): the reader opens it again.
+    /// An unplugged device is an error (ENODEV), and so is one that gives nothing (EIO of a driver
+    /// after some seconds, alsa-rs #64, or silence for good): the reader opens it again.
     #[test]
     fn an_unplugged_or_silent_device_is_an_error() {
         for (steps, expected) in [
-            (vec![Step::Fails(19)], "No such device"),
-            (vec![Step::Fails(5)], "nput/output error"),
+            (vec![ScriptStep::Fails(19)], "No such device"),
+            (vec![ScriptStep::Fails(5)], "nput/output error"),
             (vec![], "no samples for 0.1 s"),
         ] {
             let (mut capture, _) = capture(steps);

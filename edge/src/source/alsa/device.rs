@@ -16,8 +16,8 @@ use super::capture::{Capture, Device, Taken};
 const BUFFER_US: u32 = 1_000_000;
 const PERIOD_US: u32 = 50_000;
 
-/// Errors of the operating system: a full buffer (`EPIPE`), a device that slept (`ESTRPIPE`), nothing
-/// there yet (`EAGAIN`), a call that a signal interrupted (`EINTR`).
+/// Errors of the operating system: a full buffer (`EPIPE`), a device that slept (`ESTRPIPE`),
+/// nothing there yet (`EAGAIN`), a call that a signal interrupted (`EINTR`).
 const EPIPE: i32 = 32;
 const ESTRPIPE: i32 = 86;
 const EAGAIN: i32 = 11;
@@ -36,8 +36,8 @@ const KNOWN: [(Format, &str); 6] = [
 /// Opens a device.
 ///
 /// # Errors
-/// [`SourceError::Io`] if it is not there or is in use; [`SourceError::Options`] with what it has in place
-/// of what is configured.
+/// [`SourceError::Io`] if it is not there or is in use; [`SourceError::Options`] with what it has
+/// in place of what is configured.
 pub fn open_alsa(
     settings: &AlsaSettings,
     host: &SourceHost,

@@ -1,9 +1,9 @@
 //! Arrays of one channel each, put together to bursts with every channel.
 //!
-//! The arrays of a burst (metrics of Sparkplug B, nodes of OPC UA) come in one message or in several,
-//! with time stamps that are equal or a few
-//! milliseconds apart. Invariants: arrays that are further apart than half of their length are never
-//! one burst; bursts that wait for a channel are bounded; one that is given up is counted.
+//! The arrays of a burst (metrics of Sparkplug B, nodes of OPC UA) come in one message or in
+//! several, with time stamps that are equal or a few milliseconds apart. Invariants: arrays that
+//! are further apart than half of their length are never one burst; bursts that wait for a channel
+//! are bounded; one that is given up is counted.
 
 use std::collections::VecDeque;
 
@@ -17,8 +17,8 @@ use crate::source::{Block, Calibration, SourceHost};
 /// Which sample of an array its time stamp dates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ArrayTime {
-    /// None: the last sample was taken when the array arrived. Only what a node has kept (historical
-    /// values) is dated by its time stamp, as that of the last sample.
+    /// None: the last sample was taken when the array arrived. Only what a node has kept
+    /// (historical values) is dated by its time stamp, as that of the last sample.
     #[default]
     Arrival,
     /// The first one.

@@ -2,8 +2,8 @@
 //!
 //! A time in the past is taken: the burst may have waited on its way. A time that cannot be (before
 //! 2020, ahead of the gateway's clock, the same one for other samples, or hours off by a time zone
-//! while the bursts come live) is not; the burst is then dated by its arrival. Invariant: whenever a
-//! sender's clock is not that of the gateway, health says by how much and which clock dates.
+//! while the bursts come live) is not; the burst is then dated by its arrival. Invariant: whenever
+//! a sender's clock is not that of the gateway, health says by how much and which clock dates.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::source::SourceHost;
 
 /// 2020-01-01, ms since 1970: a clock before was never set.
 const FIRST_RIGHT_MS: i64 = 1_577_836_800_000;
-/// Lateness of a burst above which health names it, s: the messages of a burst over a slow radio take
-/// less.
+/// Lateness of a burst above which health names it, s: the messages of a burst over a slow radio
+/// take less.
 const LATE_S: f64 = 60.0;
 /// Time zones differ by multiples of this, s, and a burst that comes live is late by less than the
 /// second figure.
@@ -81,8 +81,8 @@ impl SenderClock {
     fn tell_late(&self, late_s: f64) {
         if late_s > LATE_S {
             self.tell(format!(
-                "bursts come {late_s:.0} s after their time: they waited on the way, or the sender's \
-                 clock is behind; their own time dates them"
+                "bursts come {late_s:.0} s after their time: they waited on the way, or the \
+                 sender's clock is behind; their own time dates them"
             ));
         } else {
             self.host.remarks.withdraw(&self.host.name, "sender clock");

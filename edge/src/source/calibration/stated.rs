@@ -14,8 +14,8 @@ pub(in crate::source) fn no_unit(whose: &str, are_integers: bool, decides: &str)
         "unit (\"g\" or \"m/s2\"), scale or sensitivity_mv_per_g"
     };
     format!(
-        "{what}: neither {whose} nor the configuration states a unit; {decides}{keys} of the source or \
-         its channel decides"
+        "{what}: neither {whose} nor the configuration states a unit; {decides}{keys} of the \
+         source or its channel decides"
     )
 }
 
@@ -39,8 +39,8 @@ impl Calibration {
                     return Ok(self);
                 }
                 Err(format!(
-                    "is in {spelling} by its properties and in {unit} by the configuration; leave unit \
-                     out, or correct one of them"
+                    "is in {spelling} by its properties and in {unit} by the configuration; leave \
+                     unit out, or correct one of them"
                 ))
             }
             (Some(UnitKind::Voltage(millivolts)), Some(AccelUnit::Millivolt { .. })) => {

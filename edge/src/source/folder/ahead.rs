@@ -1,8 +1,8 @@
-//! Recordings that are dated ahead of the gateway's clock: a zone that is not that of the logger, a clock
-//! that is wrong, a name that is no time.
+//! Recordings that are dated ahead of the gateway's clock: a zone that is not that of the logger, a
+//! clock that is wrong, a name that is no time.
 //!
-//! Invariant: such a recording is measured with its time, and that is told in its events, in the log and in
-//! `/healthz`.
+//! Invariant: such a recording is measured with its time, and that is told in its events, in the
+//! log and in `/healthz`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ impl Ahead {
             log::dated_ahead(source, path, &ahead);
         }
         let text = format!(
-            "{} is dated {at}, {ahead} ahead of this gateway's clock: is the clock of the logger right, and \
-             its zone (zone of the source decides)?",
+            "{} is dated {at}, {ahead} ahead of this gateway's clock: is the clock of the logger \
+             right, and its zone (zone of the source decides)?",
             path.display()
         );
         self.remarks.set(source, "time ahead", text);

@@ -1,9 +1,9 @@
-//! The channels of a folder's files by name: a logger that writes its columns in another order does not
-//! change which sensor is which.
+//! The channels of a folder's files by name: a logger that writes its columns in another order does
+//! not change which sensor is which.
 //!
-//! The first file that names its channels says which stands where. Invariants: a channel that is known
-//! by name is never measured as another one; a file that has some of the names at other places, and not
-//! all of them, is refused.
+//! The first file that names its channels says which stands where. Invariants: a channel that is
+//! known by name is never measured as another one; a file that has some of the names at other
+//! places, and not all of them, is refused.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub(super) fn names_in(input: Option<&Arc<Interpretation>>) -> Vec<String> {
     if names.len() < 2 || sorted.len() < names.len() { Vec::new() } else { names }
 }
 
-/// The place in the file of each channel of the folder; `None` where the file has them in their order, or
-/// other names altogether.
+/// The place in the file of each channel of the folder; `None` where the file has them in their
+/// order, or other names altogether.
 ///
 /// # Errors
 /// Both orders, if some channels stand elsewhere and others are missing.
@@ -36,8 +36,8 @@ pub(super) fn order_of(known: &[String], own: &[String]) -> Result<Option<Vec<us
     let order: Option<Vec<usize>> = known.iter().map(place).collect();
     order.filter(|order| order.len() == own.len()).map(Some).ok_or_else(|| {
         format!(
-            "its channels are {}, and those of the folder {}: some stand at other places and some are \
-             missing",
+            "its channels are {}, and those of the folder {}: some stand at other places and some \
+             are missing",
             own.join(", "),
             known.join(", ")
         )

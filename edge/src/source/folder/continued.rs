@@ -1,7 +1,8 @@
-//! Files of which a part, or all, was measured under another size: one that has grown behind its old end, and a
-//! recording that was packed.
+//! Files of which a part, or all, was measured under another size: one that has grown behind its
+//! old end, and a recording that was packed.
 //!
-//! Invariant: only a file whose old bytes are the same counts as grown; every doubt makes it a new one.
+//! Invariant: only a file whose old bytes are the same counts as grown; every doubt makes it a new
+//! one.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,8 +13,8 @@ use flate2::read::MultiGzDecoder;
 use super::identity::{END_BYTES, FileRecord, SeenFile};
 use crate::source::{RecordingOptions, Source, SourceError, open_recording};
 
-/// The samples of a file that were measured before it grew; `None` if it did not grow behind its old end, or
-/// nothing tells how many there were.
+/// The samples of a file that were measured before it grew; `None` if it did not grow behind its
+/// old end, or nothing tells how many there were.
 pub(super) fn samples_before(file: &SeenFile, record: &FileRecord) -> Option<u64> {
     let samples = record.samples?;
     let is_measured = record.is_done && record.set_aside.is_none() && record.blocks == 1;

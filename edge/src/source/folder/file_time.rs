@@ -15,8 +15,8 @@ use crate::tabular::LocalZone;
 /// name of their conversion; digits beyond are a serial number.
 const YEARS: std::ops::RangeInclusive<i32> = 1980..=2099;
 
-/// Seconds since 1970 that a row of digits may stand for: 2001-09-09 to 2099-12-31. Ten digits below
-/// begin with 0 and are a serial number.
+/// Seconds since 1970 that a row of digits may stand for: 2001-09-09 to 2099-12-31. Ten digits
+/// below begin with 0 and are a serial number.
 const UNIX_S: std::ops::RangeInclusive<i64> = 1_000_000_000..=4_102_444_799;
 
 /// When a file was recorded, and where that is from.
@@ -120,8 +120,8 @@ fn calendar(text: &[u8], changed_at: Timestamp, zone: LocalZone) -> Option<FileT
     }
 }
 
-/// A time that states no zone. In the hour that the end of summer time repeats, the one that lies nearer
-/// to the file's last change.
+/// A time that states no zone. In the hour that the end of summer time repeats, the one that lies
+/// nearer to the file's last change.
 fn in_zone(time: NaiveDateTime, changed_at: Timestamp, zone: LocalZone) -> Option<FileTime> {
     let local = Timestamp::of(time.and_utc())?;
     let offsets = zone.offsets(time);

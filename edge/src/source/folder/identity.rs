@@ -1,10 +1,10 @@
 //! Recognises the files of a folder among those that were seen before.
 //!
-//! A file is the same as before if place, size and last change are the same; if only its last change
-//! differs, its content decides; and a file at a new place is one that was renamed if the size, the
-//! last change and the content of one that has gone from its place are the same. Every other file is
-//! new. The content is compared by checksums of its first and last 64 KiB, since a recording that
-//! differs from another differs in its first samples.
+//! A file is the same as before if place, size and last change are the same; if only its last
+//! change differs, its content decides; and a file at a new place is one that was renamed if the
+//! size, the last change and the content of one that has gone from its place are the same. Every
+//! other file is new. The content is compared by checksums of its first and last 64 KiB, since a
+//! recording that differs from another differs in its first samples.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{File, Metadata};
@@ -181,8 +181,8 @@ fn rename(
     }
 }
 
-/// Checksums (CRC-32) of the first and the last bytes of a file; `None` if another file than the one
-/// that was listed stands at its place, or it is written again.
+/// Checksums (CRC-32) of the first and the last bytes of a file; `None` if another file than the
+/// one that was listed stands at its place, or it is written again.
 fn checksums(listed: &SeenFile) -> io::Result<Option<(u32, u32)>> {
     let mut file = File::open(&listed.path)?;
     let head = checksum(&mut file)?;

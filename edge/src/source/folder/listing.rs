@@ -81,8 +81,8 @@ pub(super) fn list(paths: &[PathBuf]) -> Result<Vec<SeenFile>, SourceError> {
     Ok(files)
 }
 
-/// Whether a link leads to a file inside of its folder, wherever the folder itself lies. Whoever may put files there
-/// may not have every file of this machine read.
+/// Whether a link leads to a file inside of its folder, wherever the folder itself lies. Whoever
+/// may put files there may not have every file of this machine read.
 fn leads_within(link: &Path, folder: &Path) -> bool {
     let within = |link: PathBuf, folder: PathBuf| link.starts_with(folder);
     link.canonicalize().and_then(|link| Ok(within(link, folder.canonicalize()?))).unwrap_or(false)

@@ -24,7 +24,8 @@ pub(super) fn link_outside(path: &Path) {
     if told.len() < REMEMBERED && told.insert(path.to_owned()) {
         counter!("pdm_edge_recordings_set_aside_total").increment(1);
         let path = path.display();
-        tracing::warn!(%path, "a link leads out of the watched folder, it is not followed: name the file itself in files");
+        tracing::warn!(%path, "a link leads out of the watched folder, it is not followed: name \
+                               the file itself in files");
     }
 }
 
@@ -44,7 +45,8 @@ pub(super) fn file_replaced(source: &str, path: &Path) {
 /// A file cannot be opened at the moment.
 pub(super) fn unreadable(source: &str, path: &Path, error: &io::Error) {
     counter!("pdm_edge_source_failures_total", "source" => source.to_owned()).increment(1);
-    tracing::warn!(source, path = %path.display(), %error, "a recording cannot be opened, looking again");
+    tracing::warn!(source, path = %path.display(), %error, "a recording cannot be opened, looking \
+        again");
 }
 
 /// Most files of the folder have another form now.
@@ -73,7 +75,8 @@ pub(super) fn file_changing(source: &str, path: &Path) {
 /// A file has its channels in another order than those before.
 pub(super) fn other_order(source: &str, path: &Path) {
     let path = path.display();
-    tracing::warn!(source, %path, "the channels have another order in this file, they are taken by name");
+    tracing::warn!(source, %path, "the channels have another order in this file, they are taken by \
+        name");
 }
 
 /// A recording is dated ahead of the gateway's clock.
@@ -86,7 +89,8 @@ pub(super) fn dated_ahead(source: &str, path: &Path, ahead: &str) {
 pub(super) fn file_grown(source: &str, path: &Path, samples: u64) {
     counter!("pdm_edge_recordings_replaced_total", "source" => source.to_owned()).increment(1);
     let path = path.display();
-    tracing::info!(source, %path, samples, "a recording has grown, what is behind these samples is measured");
+    tracing::info!(source, %path, samples, "a recording has grown, what is behind these samples is \
+        measured");
 }
 
 /// A recording that was measured was packed.
@@ -98,5 +102,6 @@ pub(super) fn packed_copy(source: &str, path: &Path) {
 /// Nothing states the unit of a recording, which is read as g.
 pub(super) fn unit_assumed(source: &str, path: &Path) {
     let path = path.display();
-    tracing::warn!(source, %path, "nothing states the unit of the recordings, g is assumed; unit decides");
+    tracing::warn!(source, %path, "nothing states the unit of the recordings, g is assumed; unit \
+        decides");
 }

@@ -82,8 +82,8 @@ impl Folder {
         }
     }
 
-    /// The files to measure: new ones, and those that an earlier run had begun or that could not be opened at the
-    /// look before.
+    /// The files to measure: new ones, and those that an earlier run had begun or that could not be
+    /// opened at the look before.
     fn take_new(&mut self, matched: &Matched) -> Vec<Ready> {
         let zone = self.settings.options.zone;
         let mut came: Vec<Ready> = Vec::new();

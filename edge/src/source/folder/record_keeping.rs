@@ -155,8 +155,8 @@ impl Records {
         self.change(number, after, |record| record.is_done = true);
     }
 
-    /// Notes that a file is not measured, or not further; `for_form`: it may be once more files have
-    /// its form; not `is_done`: it is tried again. False if the same is known already.
+    /// Notes that a file is not measured, or not further; `for_form`: it may be once more files
+    /// have its form; not `is_done`: it is tried again. False if the same is known already.
     pub(super) fn set_aside(
         &mut self,
         number: u64,
@@ -343,8 +343,8 @@ pub(super) fn is_same_form(a: Form, b: Form) -> bool {
     is_same((a.0, a.1.get()), (b.0, b.1.get()))
 }
 
-/// Rates within 1 % are one rate, since a rate that comes from a column of times varies from file to
-/// file. Every file is measured with its own.
+/// Rates within 1 % are one rate, since a rate that comes from a column of times varies from file
+/// to file. Every file is measured with its own.
 fn is_same(a: (usize, f64), b: (usize, f64)) -> bool {
     a.0 == b.0 && (a.1 - b.1).abs() <= 0.01 * b.1.abs()
 }

@@ -1,5 +1,5 @@
-//! Files that are still written, and what of a folder is never measured: files that are written anew
-//! faster than they are read, files that go at once, and folders inside of the folder.
+//! Files that are still written, and what of a folder is never measured: files that are written
+//! anew faster than they are read, files that go at once, and folders inside of the folder.
 //!
 //! Invariant: what is not measured is counted and told.
 
@@ -18,8 +18,8 @@ pub(super) struct Unsettled {
     pub(super) looks: u32,
 }
 
-/// Looks in a row that find a file changed, after which it is told: it is written anew faster than it
-/// can be measured, or for longer than a logger takes for a file.
+/// Looks in a row that find a file changed, after which it is told: it is written anew faster than
+/// it can be measured, or for longer than a logger takes for a file.
 pub(super) const CHANGING_LOOKS: u32 = 8;
 
 impl Folder {
@@ -64,8 +64,8 @@ impl Folder {
         let name = &self.settings.name;
         log::file_lost(name, path, self.lost > 1);
         let text = format!(
-            "{} file(s) went before they were measured, the last: {}; leave them for longer than twice \
-             watch_s ({} s)",
+            "{} file(s) went before they were measured, the last: {}; leave them for longer than \
+             twice watch_s ({} s)",
             self.lost,
             path.display(),
             self.settings.every.as_secs_f64()
@@ -84,8 +84,9 @@ impl Folder {
                     log::file_changing(name, path);
                 }
                 let text = format!(
-                    "{} has changed at each of the last {} looks and is not measured: it is written anew \
-                     faster than it can be read; a shorter watch_s, or a file for each recording, helps",
+                    "{} has changed at each of the last {} looks and is not measured: it is \
+                     written anew faster than it can be read; a shorter watch_s, or a file for \
+                     each recording, helps",
                     path.display(),
                     last.looks
                 );
@@ -103,8 +104,8 @@ impl Folder {
         match inner {
             Some(inner) => {
                 let text = format!(
-                    "no file is here, but folders such as {}: they are not looked into; name them in \
-                     files, or let the logger write into one folder",
+                    "no file is here, but folders such as {}: they are not looked into; name them \
+                     in files, or let the logger write into one folder",
                     inner.display()
                 );
                 self.remarks.set(name, "inner folders", text);

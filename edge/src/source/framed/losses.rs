@@ -64,8 +64,9 @@ impl Losses {
     pub(super) fn lost(&mut self, frames: u64) {
         counter!("pdm_edge_stream_lost_frames_total", "source" => self.host.name.clone())
             .increment(frames);
-        counter!("pdm_edge_stream_gaps_total", "source" => self.host.name.clone(), "cause" => "missing")
-            .increment(1);
+        counter!("pdm_edge_stream_gaps_total", "source" => self.host.name.clone(),
+            "cause" => "missing")
+        .increment(1);
         self.frames += frames;
         self.log();
     }
@@ -116,8 +117,8 @@ impl Losses {
             );
         }
         let text = format!(
-            "the count of frames does not go on ({came} came, {due} was due): blocks are dropped; it \
-             has to have 64 bits and to count every frame"
+            "the count of frames does not go on ({came} came, {due} was due): blocks are dropped; \
+             it has to have 64 bits and to count every frame"
         );
         remarks.set(name, "count", text);
     }
@@ -168,7 +169,8 @@ impl Losses {
             .set(apart_s);
         if apart_s.abs() > CLOCKS_APART_S {
             let text = format!(
-                "the sender's clock is {apart_s:.0} s apart from this gateway's, which dates the samples"
+                "the sender's clock is {apart_s:.0} s apart from this gateway's, which dates the \
+                 samples"
             );
             self.host.remarks.set(&self.host.name, "sender clock", text);
         } else {

@@ -25,8 +25,8 @@ fn decoder() -> FramedDecoder {
     FramedDecoder::new(format(), 0.05, SourceHost::alone(Arc::new(SystemClock), "bench"))
 }
 
-/// A block of `frames` frames from number `first` on; a sample is its frame's number times 3 plus its
-/// channel, in thousandths of g.
+/// A block of `frames` frames from number `first` on; a sample is its frame's number times 3 plus
+/// its channel, in thousandths of g.
 fn block(run: u64, first: u64, frames: u64, rate_hz: f64) -> Vec<u8> {
     let mut body = Vec::new();
     for _ in 0..CHANNELS {
@@ -177,7 +177,8 @@ fn the_senders_rate_is_used_and_one_far_from_the_configured_is_marked() {
     }
 }
 
-/// A device that is set to another rate while it runs: no block has samples of both, and each says its own.
+/// A device that is set to another rate while it runs: no block has samples of both, and each says
+/// its own.
 #[test]
 fn a_rate_that_changes_begins_a_block_of_its_own() {
     let mut decoder = decoder();
@@ -227,7 +228,8 @@ proptest! {
     }
 }
 
-/// A count that passes the end of 64 bits goes on; one of 32 bits, or one that stands still, is told.
+/// A count that passes the end of 64 bits goes on; one of 32 bits, or one that stands still, is
+/// told.
 #[test]
 fn a_count_that_does_not_go_on_is_told_and_measured_again() {
     let mut decoder = decoder();

@@ -131,7 +131,8 @@ fn a_voltage_needs_the_sensitivity_of_its_sensor() {
 proptest! {
     #[test]
     fn any_type_and_any_bytes_get_an_answer(
-        text in "(be|le|xe):[su]?[0-9]{0,3}/[0-9]{0,3}(>>[0-9]{0,2})?", raw in proptest::collection::vec(any::<u8>(), 0..10)
+        text in "(be|le|xe):[su]?[0-9]{0,3}/[0-9]{0,3}(>>[0-9]{0,2})?",
+        raw in proptest::collection::vec(any::<u8>(), 0..10)
     ) {
         if let Some(layout) = Layout::parse(&text) {
             let _ = layout.decode(&raw);

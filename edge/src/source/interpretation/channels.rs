@@ -1,7 +1,7 @@
 //! Decides which columns or variables of a file are channels of vibration.
 //!
-//! Rule: those whose unit or name says acceleration; else those that say nothing. A column that says
-//! something else is never a channel by itself.
+//! Rule: those whose unit or name says acceleration; else those that say nothing. A column that
+//! says something else is never a channel by itself.
 
 use super::{ChannelRole, StatedUnit, UnitKind, states_time, time_unit_of_name};
 use crate::source::recording::StatedChannel;
@@ -60,7 +60,8 @@ fn is_time_by_plural(stated: &StatedChannel) -> bool {
 /// Chooses the channels. `numbers`: the samples of a row, where they are at hand.
 ///
 /// # Errors
-/// No channel is left, or columns without a word on them differ in kind; in words, with the candidates.
+/// No channel is left, or columns without a word on them differ in kind; in words, with the
+/// candidates.
 pub(crate) fn choose_channels(
     channels: &[StatedChannel],
     numbers: Option<&ndarray::Array2<f64>>,
@@ -157,8 +158,8 @@ fn without_pulses(
     if others.is_empty() { (pulses, others) } else { (others, pulses) }
 }
 
-/// Whether samples stand at one of two levels: a vibration is between its extremes most of the time (a
-/// sine stays within 15 % of them for half of it), pulses are at them.
+/// Whether samples stand at one of two levels: a vibration is between its extremes most of the time
+/// (a sine stays within 15 % of them for half of it), pulses are at them.
 fn are_pulses(samples: impl Iterator<Item = f64> + Clone) -> bool {
     let finite = || samples.clone().filter(|sample| sample.is_finite());
     let (low, high) =
@@ -216,7 +217,8 @@ fn check_alike(
     };
     let all: Vec<String> = (0..rows.len()).take(20).map(|at| words(&at)).collect();
     Err(format!(
-        "nothing names the columns, and they are of different kinds ({}); name those to read (--variable 0,1,…, counted from 0)",
+        "nothing names the columns, and they are of different kinds ({}); name those to read \
+         (--variable 0,1,…, counted from 0)",
         all.join("; ")
     ))
 }

@@ -13,8 +13,9 @@ const AGREEMENT: f64 = 0.01;
 /// sampled faster, and a column of milliseconds would show a thousandth of it.
 const LEAST_IN_SECONDS_HZ: f64 = 100.0;
 
-/// Rate above which nothing is believed, whatever states it, Hz. Chosen: piezoelectric accelerometers resonate at up to
-/// some 100 kHz and are useful to a third of that (ISO 5348:2021), converters for them end at 204.8 kHz.
+/// Rate above which nothing is believed, whatever states it, Hz. Chosen: piezoelectric
+/// accelerometers resonate at up to some 100 kHz and are useful to a third of that (ISO 5348:2021),
+/// converters for them end at 204.8 kHz.
 pub const MOST_HZ: f64 = 1e6;
 
 /// Units in which a time column may be, with their seconds.
@@ -69,7 +70,8 @@ pub(crate) fn decided_rate(
     Err(match source {
         StatementSource::Option => format!("--rate: {}", unbelieved(hz)),
         StatementSource::File | StatementSource::TimeColumn | StatementSource::Assumed => format!(
-            "the file states {}: the statement is in another unit, or the file is damaged; give the rate in Hz (--rate with --prefer option)",
+            "the file states {}: the statement is in another unit, or the file is damaged; give \
+             the rate in Hz (--rate with --prefer option)",
             unbelieved(hz)
         ),
     })
@@ -92,7 +94,8 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
     let notes = notes_on_units(all, column)?;
     if let (Some((said, column)), None) = (&conflict, all.option_hz) {
         return Err(format!(
-            "{said}, but the time column ({column_name}) gives {} Hz; --rate with --prefer option decides",
+            "{said}, but the time column ({column_name}) gives {} Hz; --rate with --prefer option \
+             decides",
             short(*column)
         ));
     }
@@ -121,7 +124,8 @@ fn stated_rate(all: RateStatements<'_>) -> Result<(f64, StatementSource, Vec<Str
             let both = format!("{place} {} Hz, --rate says {} Hz", short(other), short(hz));
             match all.prefer {
                 None => Err(format!(
-                    "{both}: they differ by more than 1 %; leave out --rate, or decide with --prefer file or --prefer option"
+                    "{both}: they differ by more than 1 %; leave out --rate, or decide with \
+                     --prefer file or --prefer option"
                 )),
                 Some(Preferred::File) => {
                     Ok((other, source, vec![format!("{both}: the file is preferred")]))
@@ -150,8 +154,9 @@ fn notes_on_units(all: RateStatements<'_>, column: Option<f64>) -> Result<Vec<St
     }
 }
 
-/// How far times without a unit may be from a stated rate in the nearest unit and still be meant for it, ratio.
-/// Chosen: a chip's rate is within a fifth of what its data sheet says, ticks of another clock are anywhere.
+/// How far times without a unit may be from a stated rate in the nearest unit and still be meant
+/// for it, ratio. Chosen: a chip's rate is within a fifth of what its data sheet says, ticks of
+/// another clock are anywhere.
 const NEAREST_UNIT: std::ops::Range<f64> = 0.5..2.0;
 
 /// Returns how times without a unit contradict a rate: they give it in no unit, and in one of them
@@ -210,7 +215,9 @@ fn too_fast(axis: &TimeAxis, hz: f64) -> String {
     let guesses =
         if guesses.is_empty() { String::new() } else { format!("; {}", guesses.join(", ")) };
     format!(
-        "the times of {} would be {} Hz, and no vibration is sampled above {MOST_HZ} Hz: their unit is another{guesses}; give the rate (--rate, with --prefer option where the file states the unit)",
+        "the times of {} would be {} Hz, and no vibration is sampled above {MOST_HZ} Hz: their \
+         unit is another{guesses}; give the rate (--rate, with --prefer option where the file \
+         states the unit)",
         axis.column,
         short(hz)
     )
@@ -219,7 +226,8 @@ fn too_fast(axis: &TimeAxis, hz: f64) -> String {
 fn missing(axis: Option<&TimeAxis>) -> String {
     match axis {
         Some(axis) if !axis.is_count => format!(
-            "the time column ({}) rises by {} a row, but nothing states its unit; give the rate in Hz (--rate)",
+            "the time column ({}) rises by {} a row, but nothing states its unit; give the rate in \
+             Hz (--rate)",
             axis.column,
             short(axis.step)
         ),

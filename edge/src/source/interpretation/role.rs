@@ -235,12 +235,12 @@ const OTHERS: &[(&[&str], &str)] = &[
 /// Words beside which `amp` is a current.
 const BESIDE_AMPERES: &[&str] =
     &["motor", "line", "stator", "rotor", "drive", "pump", "fan", "inverter", "supply"];
-/// Words for the length of the vector of three axes, which is no axis: it is never below 0, and a line
-/// of vibration stands in it at twice its frequency.
+/// Words for the length of the vector of three axes, which is no axis: it is never below 0, and a
+/// line of vibration stands in it at twice its frequency.
 const MAGNITUDE: &[&str] = &["magnitude", "resultant", "ftotal", "vectorsum"];
 const MAGNITUDE_WHOLE: &[&str] = &["absolute acceleration", "total acceleration", "gftotal"];
-/// Words of a column that stay a time when the logger's clock falls back. `time` alone is not among them:
-/// bearing sets name a signal over time so (`X130_DE_time`).
+/// Words of a column that stay a time when the logger's clock falls back. `time` alone is not among
+/// them: bearing sets name a signal over time so (`X130_DE_time`).
 const SURE_TIME: &[&str] = &[
     "timestamp",
     "timestamps",
@@ -373,7 +373,8 @@ impl ChannelRole {
     }
 }
 
-/// Whether a name has the word: `accelerometerTimestamp_sinceReboot` is the time of an acceleration.
+/// Whether a name has the word: `accelerometerTimestamp_sinceReboot` is the time of an
+/// acceleration.
 fn is_timestamp(name: &str) -> bool {
     words_of(without_unit(name)).iter().any(|word| word == "timestamp" || word == "timestamps")
 }
@@ -388,8 +389,8 @@ fn is_axis_of_acceleration(words: &[String]) -> bool {
     }
 }
 
-/// Whether a name is that of a time, even where its numbers fall: a word that is always one, or no other word
-/// beside those of time.
+/// Whether a name is that of a time, even where its numbers fall: a word that is always one, or no
+/// other word beside those of time.
 pub(crate) fn states_time(name: &str) -> bool {
     // `시간파형` is a waveform over time; a time ends in the word
     let whole = without_unit(name).trim();
@@ -427,7 +428,8 @@ fn without_unit(name: &str) -> &str {
     name.split(['(', '[', '{']).next().unwrap_or(name)
 }
 
-/// The words of a name in lower case: split at signs, digits and at changes from lower to upper case.
+/// The words of a name in lower case: split at signs, digits and at changes from lower to upper
+/// case.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

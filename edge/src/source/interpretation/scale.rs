@@ -1,4 +1,5 @@
-//! The conversion of one channel, from the unit of its file and the calibration that a person states.
+//! The conversion of one channel, from the unit of its file and the calibration that a person
+//! states.
 
 use pdm_shared::event::StatementSource;
 use pdm_shared::units::M_S2_PER_G;
@@ -65,7 +66,8 @@ pub(crate) fn decided_scale(
                     by_option(Some(both))
                 }
                 None => Err(format!(
-                    "{both}; leave out --unit and --sensitivity, or decide with --prefer file or --prefer option"
+                    "{both}; leave out --unit and --sensitivity, or decide with --prefer file or \
+                     --prefer option"
                 )),
             }
         }
@@ -75,10 +77,12 @@ pub(crate) fn decided_scale(
             done(given.in_voltage(factor), words, StatementSource::File, None)
         }
         (Some(UnitKind::Voltage(_)), _) if !given.states_scale() => Err(format!(
-            "{label} is in {spelling}, which is no acceleration; give the sensor's sensitivity in mV/g (--sensitivity), or the g of one {spelling} (--scale)"
+            "{label} is in {spelling}, which is no acceleration; give the sensor's sensitivity in \
+             mV/g (--sensitivity), or the g of one {spelling} (--scale)"
         )),
         (Some(UnitKind::Other(what)), _) if !given.states_scale() => Err(format!(
-            "{label} is {what} in {spelling}, which is no acceleration; name another column (--variable), or give the acceleration of one {spelling} (--scale)"
+            "{label} is {what} in {spelling}, which is no acceleration; name another column \
+             (--variable), or give the acceleration of one {spelling} (--scale)"
         )),
         (Some(UnitKind::Time(_)), _) if !given.states_scale() => {
             Err(format!("{label} is a time in {spelling}; name another column (--variable)"))
@@ -92,7 +96,9 @@ pub(crate) fn decided_scale(
             NumberEncoding::Real | NumberEncoding::Counts { .. } => {
                 if let Some(unknown) = unknown_unit(stated) {
                     return Err(format!(
-                        "{label} is in {unknown:?}, which is no unit that is known; name another column (--variable), or state the unit (--unit) or the g of one {unknown} (--scale)"
+                        "{label} is in {unknown:?}, which is no unit that is known; name another \
+                         column (--variable), or state the unit (--unit) or the g of one {unknown} \
+                         (--scale)"
                     ));
                 }
                 if let Some(refusal) = other_by_name(label, stated) {
@@ -132,15 +138,18 @@ fn beside_factor(
         ["lsbper", "countsper", "countper", "digitsper"].iter().any(|w| plain.contains(w));
     let each = if is_inverse { 1.0 / number } else { *number };
     Err(format!(
-        "{label} holds {counts}{of_unit}, and the field {field:?} is {number}: one count may be {each} {unit}, or the field says what an amplifier has done before the converter; give the {unit} of one count (--scale {each}, or another), or --scale 1 where the numbers are {unit} as they are"
+        "{label} holds {counts}{of_unit}, and the field {field:?} is {number}: one count may be \
+         {each} {unit}, or the field says what an amplifier has done before the converter; give \
+         the {unit} of one count (--scale {each}, or another), or --scale 1 where the numbers are \
+         {unit} as they are"
     ))
 }
 
 /// The calibration with the scale that the file states, and what the numbers are with it.
 ///
 /// # Errors
-/// The scale of the file and that of the option differ; or the numbers are no counts, and nothing tells
-/// whether the scale is in them; in words.
+/// The scale of the file and that of the option differ; or the numbers are no counts, and nothing
+/// tells whether the scale is in them; in words.
 fn with_scale_of_file(
     label: &str,
     stated: &StatedChannel,
@@ -153,7 +162,8 @@ fn with_scale_of_file(
             NumberEncoding::Counts { .. } => Ok((given.with_scale(scale), NumberEncoding::Real)),
             NumberEncoding::Real if (scale - 1.0).abs() < 1e-12 => Ok((given, stated.encoding)),
             NumberEncoding::Real => Err(format!(
-                "{label} has a scale of {scale} beside it, and its numbers are no counts: it may be in them or not; decide with --scale 1 or --scale {scale}"
+                "{label} has a scale of {scale} beside it, and its numbers are no counts: it may \
+                 be in them or not; decide with --scale 1 or --scale {scale}"
             )),
         };
     }
@@ -164,7 +174,8 @@ fn with_scale_of_file(
         Some(Preferred::Option) => Ok((given, stated.encoding)),
         Some(Preferred::File) => Ok((given.with_scale(scale), NumberEncoding::Real)),
         None => Err(format!(
-            "{label} has a scale of {scale} by the file, the option says {}; leave out --scale, or decide with --prefer file or --prefer option",
+            "{label} has a scale of {scale} by the file, the option says {}; leave out --scale, or \
+             decide with --prefer file or --prefer option",
             given.scale()
         )),
     }
@@ -177,10 +188,14 @@ fn other_by_name(label: &str, stated: &StatedChannel) -> Option<String> {
         // a person may name the length of the vector of three axes
         ChannelRole::Other("magnitude") => None,
         ChannelRole::Other(what) => Some(format!(
-            "{label} is {what} by its name, which is no acceleration; name another column (--variable), or state the unit of the acceleration that it is (--unit) or the g of one (--scale)"
+            "{label} is {what} by its name, which is no acceleration; name another column \
+             (--variable), or state the unit of the acceleration that it is (--unit) or the g of \
+             one (--scale)"
         )),
         ChannelRole::Unknown if says_volts => Some(format!(
-            "{label} is a voltage by its name, and nothing states its unit; give the sensor's sensitivity in mV/g (--sensitivity, with --scale 1000 where the numbers are V), or the g of one (--scale)"
+            "{label} is a voltage by its name, and nothing states its unit; give the sensor's \
+             sensitivity in mV/g (--sensitivity, with --scale 1000 where the numbers are V), or \
+             the g of one (--scale)"
         )),
         ChannelRole::Acceleration
         | ChannelRole::Time
@@ -189,8 +204,8 @@ fn other_by_name(label: &str, stated: &StatedChannel) -> Option<String> {
     }
 }
 
-/// The unit that is not known: the one that the file states, or in the brackets of a name that says nothing
-/// else.
+/// The unit that is not known: the one that the file states, or in the brackets of a name that says
+/// nothing else.
 fn unknown_unit(stated: &StatedChannel) -> Option<&str> {
     if let Some(own) = stated.unit.as_deref().map(str::trim).filter(|own| !states_no_unit(own)) {
         return StatedUnit::parse(own).is_none().then_some(own);
@@ -217,7 +232,9 @@ fn describes_counts(given: Calibration) -> bool {
 fn counts_refused(label: &str, bits: Option<u32>) -> String {
     let counts = words_of_counts(bits);
     format!(
-        "{label} holds {counts}, and {counts} cannot be g; give the g of one count (--scale; for a full scale of 10 g at 16 bits 10/32768 = 0.000305), or scale and sensitivity (--scale with --sensitivity)"
+        "{label} holds {counts}, and {counts} cannot be g; give the g of one count (--scale; for a \
+         full scale of 10 g at 16 bits 10/32768 = 0.000305), or scale and sensitivity (--scale \
+         with --sensitivity)"
     )
 }
 

@@ -1,4 +1,5 @@
-//! Claims about the interpretation: what is stated counts, what contradicts or is missing is refused.
+//! Claims about the interpretation: what is stated counts, what contradicts or is missing is
+//! refused.
 
 use super::*;
 use crate::source::recording::{NumberEncoding, StatedChannel};
@@ -81,7 +82,8 @@ fn rates_that_differ_are_refused_with_both_and_agree_within_one_percent() {
     assert_eq!(file, Ok((1000.0, StatementSource::TimeColumn)));
 }
 
-/// R-EDGE-4: a unit beside integers hid the gain beside them, and the values were fifty times too large.
+/// R-EDGE-4: a unit beside integers hid the gain beside them, and the values were fifty times too
+/// large.
 #[test]
 fn integers_beside_a_gain_are_refused_with_its_name_and_an_option_decides() {
     let encoding = NumberEncoding::Counts { bits: 16 };
@@ -105,7 +107,8 @@ fn integers_beside_a_gain_are_refused_with_its_name_and_an_option_decides() {
     assert!(decided_scale("x", &one, plain, None).is_ok(), "a gain of 1 changes nothing");
 }
 
-/// A scale beside counts is that of the counts; beside other numbers nothing tells whether it is in them.
+/// A scale beside counts is that of the counts; beside other numbers nothing tells whether it is in
+/// them.
 #[test]
 fn the_scale_of_the_file_makes_counts_a_quantity_and_a_second_scale_is_refused() {
     let encoding = NumberEncoding::Counts { bits: 16 };

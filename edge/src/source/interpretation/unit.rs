@@ -1,7 +1,7 @@
 //! Units as people write them in headers, labels and comments.
 //!
-//! A spelling becomes a kind of quantity and a factor to the kind's base unit. Invariant: a spelling
-//! that is not known is `None`, never a guess.
+//! A spelling becomes a kind of quantity and a factor to the kind's base unit. Invariant: a
+//! spelling that is not known is `None`, never a guess.
 
 use pdm_shared::units::M_S2_PER_G;
 
@@ -38,7 +38,8 @@ pub struct StatedUnit {
     pub kind: UnitKind,
 }
 
-/// Spellings without spaces, in lower case after `²` became `2`, `µ` became `u` and `·*` were removed.
+/// Spellings without spaces, in lower case after `²` became `2`, `µ` became `u` and `·*` were
+/// removed.
 const SPELLINGS: &[(&[&str], UnitKind)] = &[
     (
         &[
@@ -328,8 +329,8 @@ impl StatedUnit {
             .or_else(|| in_front().and_then(|front| joined(front.trim_end())))
     }
 
-    /// The unit in a column's name: as in a header, or the name is a unit of samples (`Volt`, `m/s^2`), or
-    /// one stands behind the number of a channel (`CH1V`).
+    /// The unit in a column's name: as in a header, or the name is a unit of samples (`Volt`,
+    /// `m/s^2`), or one stands behind the number of a channel (`CH1V`).
     pub fn of_name(name: &str) -> Option<Self> {
         Self::in_header(name).or_else(|| {
             let name = name.trim();
@@ -373,8 +374,9 @@ const TIME_ENDINGS: [(&str, f64); 9] = [
     ("시간초", 1.0),
 ];
 
-/// The seconds of the unit of a column of time, by its name alone: the unit in its brackets or behind it, the
-/// name itself (`Sek.`, `초`, `Sekunde(n)`), or its last word behind a word for a time (`uptime_h`).
+/// The seconds of the unit of a column of time, by its name alone: the unit in its brackets or
+/// behind it, the name itself (`Sek.`, `초`, `Sekunde(n)`), or its last word behind a word for a
+/// time (`uptime_h`).
 pub(crate) fn time_unit_of_name(name: &str) -> Option<f64> {
     let seconds = |unit: Option<StatedUnit>| match unit?.kind {
         UnitKind::Time(seconds) => Some(seconds),

@@ -1,8 +1,8 @@
 //! Watches which device sends: two that take turns in one source are two bearings measured as one.
 //!
-//! A topic filter may catch the topics of several sensors, and a gateway may publish all of its sensors
-//! on one topic. Most messages name their device. Invariant: two devices whose messages take turns
-//! are told by name; one that is replaced by another is not.
+//! A topic filter may catch the topics of several sensors, and a gateway may publish all of its
+//! sensors on one topic. Most messages name their device. Invariant: two devices whose messages
+//! take turns are told by name; one that is replaced by another is not.
 
 use std::collections::VecDeque;
 
@@ -68,8 +68,8 @@ impl Devices {
         if takes_turns && !std::mem::replace(&mut self.is_told, true) {
             let source = &self.host.name;
             let text = format!(
-                "messages of {before} and {device} take turns and are measured as one bearing; a topic \
-                 filter, or a source for each, parts them"
+                "messages of {before} and {device} take turns and are measured as one bearing; a \
+                 topic filter, or a source for each, parts them"
             );
             tracing::error!(source, "{text}");
             self.host.remarks.set(source, "devices", text);

@@ -63,8 +63,8 @@ pub(super) struct MessageTime {
     pub(super) assumed_s: Option<i32>,
 }
 
-/// The time at a pointer, in this zone where it states none; in an hour that is repeated, the one that lies
-/// nearer to `now`.
+/// The time at a pointer, in this zone where it states none; in an hour that is repeated, the one
+/// that lies nearer to `now`.
 pub(super) fn time_in(
     message: &Value,
     pointer: &str,

@@ -1,8 +1,8 @@
 //! A number in registers: its type and the order of its bytes; what it means stands in
 //! [`ValueMeaning`].
 //!
-//! Invariant: the marks that devices use for "no value" (all bits set, the lowest and the highest signed
-//! number, NaN) never become a number.
+//! Invariant: the marks that devices use for "no value" (all bits set, the lowest and the highest
+//! signed number, NaN) never become a number.
 
 use std::str::FromStr;
 
@@ -97,7 +97,8 @@ impl RegisterValue {
         self.meaning.value_of(self.number_in(registers).ok_or(NoValue::Mark)?, self.conversion)
     }
 
-    /// The number in the registers of a value, for which a whole number is written without its rounding.
+    /// The number in the registers of a value, for which a whole number is written without its
+    /// rounding.
     pub(super) fn number_of(&self, value: f64) -> f64 {
         let number = (value - self.conversion.offset) / self.conversion.factor;
         match self.register_type {
@@ -212,7 +213,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_a_value_that_is_not_finite(bytes in prop::collection::vec(any::<u8>(), 0..6)) {
+        fn no_bytes_make_a_value_that_is_not_finite(bytes in prop::collection::vec(any::<u8>(),
+            0..6)) {
             for (_, register_type) in RegisterType::NAMES {
                 let got = value(register_type, ByteOrder::Cdab).value_in(&bytes);
                 prop_assert!(got.is_err() || got.is_ok_and(f64::is_finite));

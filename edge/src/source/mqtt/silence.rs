@@ -1,9 +1,10 @@
 //! Observes whether a topic still brings samples.
 //!
 //! The life of the connection is the keep-alive of MQTT, so a topic without messages is told and no
-//! reason to connect anew. Sensors send a burst each second or each hour: without a configured limit
-//! it follows the longest of the last pauses. Invariants: a topic whose messages are all refused is
-//! not told to be silent, but with the reason of the refusal; what is told holds until samples come.
+//! reason to connect anew. Sensors send a burst each second or each hour: without a configured
+//! limit it follows the longest of the last pauses. Invariants: a topic whose messages are all
+//! refused is not told to be silent, but with the reason of the refusal; what is told holds until
+//! samples come.
 
 use std::collections::VecDeque;
 use std::time::Duration;

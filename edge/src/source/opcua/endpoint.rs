@@ -47,8 +47,8 @@ pub(super) fn fitting(
     check_login(endpoint, server)?;
     let mut endpoint = endpoint.clone();
     endpoint.endpoint_url = server.endpoint.as_str().into();
-    // a token without a policy of its own has that of the channel (part 4, 7.42), which the client takes
-    // for none
+    // a token without a policy of its own has that of the channel (part 4, 7.42), which the client
+    // takes for none
     let channel = endpoint.security_policy_uri.clone();
     for token in endpoint.user_identity_tokens.iter_mut().flatten() {
         if token.token_type == UserTokenType::Certificate && token.security_policy_uri.is_empty() {

@@ -1,7 +1,7 @@
 //! The folder of certificates that the client wants: made for one connection, and removed with it.
 //!
-//! Invariant: the server's certificate that the configuration names is the only one in it. That of a
-//! user is read from its own files and is never in the folder.
+//! Invariant: the server's certificate that the configuration names is the only one in it. That of
+//! a user is read from its own files and is never in the folder.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Numbers of nodes, read at a period: the ready-made values of a transmitter or a controller.
 //!
-//! They are read and not subscribed to, because a subscription brings a value only when it changes, and
-//! a value that stays would count as missing. Invariants as for Modbus: a value that is not used is
-//! `None` and told; a poll in which the connection is lost gives no block.
+//! They are read and not subscribed to, because a subscription brings a value only when it changes,
+//! and a value that stays would count as missing. Invariants as for Modbus: a value that is not
+//! used is `None` and told; a poll in which the connection is lost gives no block.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -147,8 +147,8 @@ fn conversion(value: &NodeValue, stated: Option<String>) -> Result<Conversion, S
         (Some(own), Some(Some(other))) if own != other => {
             let (unit, stated) = (value.unit.as_deref().unwrap_or(""), stated.unwrap_or_default());
             return Err(format!(
-                "is in {stated} by the server and in {unit} by the configuration; leave unit out, or \
-                 correct one of them"
+                "is in {stated} by the server and in {unit} by the configuration; leave unit out, \
+                 or correct one of them"
             ));
         }
         // a unit that only the server could spell; the configuration decides

@@ -2,7 +2,8 @@
 
 use opcua::types::{DataValue, DateTime, StatusCode, Variant};
 
-/// Most samples of an array: 20 s at 51.2 kHz. The client keeps 24 bytes for each while it reads them.
+/// Most samples of an array: 20 s at 51.2 kHz. The client keeps 24 bytes for each while it reads
+/// them.
 pub(super) const MOST_SAMPLES: usize = 1 << 20;
 
 /// Why a value is not used.

@@ -4,8 +4,8 @@ use opcua::types::EUInformation;
 
 use crate::source::interpretation::StatedUnit;
 
-/// Codes of UNECE recommendation 20 that vibration, temperature and speed have. A server states one as a
-/// number: the bytes of the code.
+/// Codes of UNECE recommendation 20 that vibration, temperature and speed have. A server states one
+/// as a number: the bytes of the code.
 const CODES: [(&[u8], &str); 17] = [
     (b"K40", "g"),
     (b"MSK", "m/s2"),
@@ -26,8 +26,8 @@ const CODES: [(&[u8], &str); 17] = [
     (b"C62", "1"),
 ];
 
-/// The spelling of a stated unit; `None` if the server leaves it empty. The name for people counts where
-/// it is known, since some servers write numbers of their own into the code.
+/// The spelling of a stated unit; `None` if the server leaves it empty. The name for people counts
+/// where it is known, since some servers write numbers of their own into the code.
 pub(super) fn spelling(stated: &EUInformation) -> Option<String> {
     let name = stated.display_name.text.value().as_deref().unwrap_or("").trim();
     let by_code = CODES.iter().find(|(code, _)| number(code) == stated.unit_id);

@@ -14,11 +14,12 @@ use crate::source::interpretation::{
     ChannelRole, StatedUnit, UnitKind, label, role, sensor_of_file,
 };
 
-/// How far gravity may stand from its standard value, ratio: offset and scale of a MEMS sensor are within 3 %.
+/// How far gravity may stand from its standard value, ratio: offset and scale of a MEMS sensor are
+/// within 3 %.
 const GRAVITY_TOLERANCE: f64 = 0.03;
 
-/// How far the mean of one axis alone may stand from gravity, ratio. Chosen: a tilt of 8° lowers it by as much, and
-/// other offsets are anywhere.
+/// How far the mean of one axis alone may stand from gravity, ratio. Chosen: a tilt of 8° lowers it
+/// by as much, and other offsets are anywhere.
 const UPRIGHT_TOLERANCE: f64 = 0.01;
 
 /// Whether nothing states the unit of any of these channels.
@@ -27,7 +28,8 @@ fn are_open(channels: &[StatedChannel], rows: &[usize]) -> bool {
         .all(|row| channels[*row].unit.is_none() && channels[*row].encoding == NumberEncoding::Real)
 }
 
-/// Refuses to take channels without a name and a unit for g where the name of the file says another quantity.
+/// Refuses to take channels without a name and a unit for g where the name of the file says another
+/// quantity.
 pub(super) fn check_file_name(
     path: &Path,
     channels: &[StatedChannel],
@@ -37,7 +39,8 @@ pub(super) fn check_file_name(
         && let Some(unit) = path.file_stem().and_then(|stem| unit_of_stem(&stem.to_string_lossy()))
     {
         return Err(format!(
-            "nothing in the file states the unit, and its name says {unit}; state it (--unit m/s2; or --unit g)"
+            "nothing in the file states the unit, and its name says {unit}; state it (--unit m/s2; \
+             or --unit g)"
         ));
     }
     let says_nothing = rows.iter().all(|row| role(&channels[*row]) == ChannelRole::Unknown);
@@ -48,13 +51,14 @@ pub(super) fn check_file_name(
     match stem.as_deref().and_then(sensor_of_file) {
         None => Ok(()),
         Some(what) => Err(format!(
-            "nothing names the columns, and the name of the file says {what}; name an acceleration in the header, or state the unit if it is one (--unit)"
+            "nothing names the columns, and the name of the file says {what}; name an acceleration \
+             in the header, or state the unit if it is one (--unit)"
         )),
     }
 }
 
-/// Refuses to take channels for g, of which nothing states a unit, where gravity in three axes speaks against
-/// it.
+/// Refuses to take channels for g, of which nothing states a unit, where gravity in three axes
+/// speaks against it.
 pub(super) fn check_gravity(
     channels: &[StatedChannel],
     rows: &[usize],
@@ -70,7 +74,9 @@ pub(super) fn check_gravity(
     for gravity in means.windows(3).map(together) {
         if let Some(options) = unit_by_gravity(gravity) {
             return Err(format!(
-                "nothing states the unit, and the means of the three axes are {gravity:.3} together, which is gravity in a unit other than g; state it ({options}; or --unit g)"
+                "nothing states the unit, and the means of the three axes are {gravity:.3} \
+                 together, which is gravity in a unit other than g; state it ({options}; or --unit \
+                 g)"
             ));
         }
     }
@@ -78,7 +84,8 @@ pub(super) fn check_gravity(
     let is_upright = |mean: &f64| (mean.abs() / M_S2_PER_G - 1.0).abs() <= UPRIGHT_TOLERANCE;
     match means.iter().position(is_upright) {
         Some(place) => Err(format!(
-            "nothing states the unit, and the mean of {} is {:.3}, which is gravity in m/s²; state it (--unit m/s2; or --unit g)",
+            "nothing states the unit, and the mean of {} is {:.3}, which is gravity in m/s²; state \
+             it (--unit m/s2; or --unit g)",
             label(place, &channels[rows[place]]),
             means[place]
         )),
@@ -96,12 +103,13 @@ pub(super) fn check_app(
     if !(is_of_app && are_open(channels, rows)) {
         return Ok(());
     }
-    Err("nothing states the unit, and the columns are those of the app Sensor Logger, which writes m/s² unless it is \
-         set to g; state it (--unit m/s2; or --unit g)"
+    Err("nothing states the unit, and the columns are those of the app Sensor Logger, which writes \
+         m/s² unless it is set to g; state it (--unit m/s2; or --unit g)"
         .to_owned())
 }
 
-/// The unit of acceleration other than g at the end of a file's name, before a number of the file: `run_m_s2_07`.
+/// The unit of acceleration other than g at the end of a file's name, before a number of the file:
+/// `run_m_s2_07`.
 fn unit_of_stem(stem: &str) -> Option<String> {
     let numbered = stem.rsplit_once(['_', '-', ' ']);
     let without = numbered.filter(|(_, end)| end.chars().all(|c| c.is_ascii_digit()));

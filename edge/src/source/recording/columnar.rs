@@ -1,11 +1,12 @@
 //! Apache Parquet: tables by columns, as data frames and historians save them.
 //!
-//! Every column of numbers is a variable with its name; a column of stamps or durations is a time in its
-//! unit; decimals and numbers of 16 bits are numbers (`wide`); the file's metadata state units and rates
-//! (`metadata`). The file is read without Arrow. Columns of lists are named as what they are; columns of words tell
-//! whether several channels stand in one column (`repeats`). Missing
-//! values are NaN. Invariants: the rows of the file's own metadata are compared with the limit before
-//! anything is decoded; a page's announced size is bounded by the file's bytes and the limit.
+//! Every column of numbers is a variable with its name; a column of stamps or durations is a time
+//! in its unit; decimals and numbers of 16 bits are numbers (`wide`); the file's metadata state
+//! units and rates (`metadata`). The file is read without Arrow. Columns of lists are named as what
+//! they are; columns of words tell whether several channels stand in one column (`repeats`).
+//! Missing values are NaN. Invariants: the rows of the file's own metadata are compared with the
+//! limit before anything is decoded; a page's announced size is bounded by the file's bytes and the
+//! limit.
 
 use std::io::Read;
 use std::path::Path;
@@ -51,8 +52,8 @@ pub(super) fn open(
     let (variables, others) = variables_of(leaves);
     if has_lists && variable.is_none() && !variables.iter().any(Variable::says_acceleration) {
         let what = format!(
-            "the samples stand in lists, one in each row, which is not read: {}; write each of them into the rows of \
-             a file of its own, or name another column (--variable)",
+            "the samples stand in lists, one in each row, which is not read: {}; write each of \
+             them into the rows of a file of its own, or name another column (--variable)",
             others.join(", ")
         );
         return Err(SourceError::options(path, what));
@@ -165,7 +166,8 @@ const fn is_real(kind: PhysicalType) -> bool {
     matches!(kind, PhysicalType::FLOAT | PhysicalType::DOUBLE)
 }
 
-/// The leaves of a column of times, the first one with whether its zone is stated nowhere, and a note.
+/// The leaves of a column of times, the first one with whether its zone is stated nowhere, and a
+/// note.
 type TimeLeaves = (Vec<Leaf>, Option<(Timestamp, bool)>, Option<String>);
 
 /// A column of text: words, or times.

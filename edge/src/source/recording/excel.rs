@@ -1,14 +1,15 @@
 //! Excel workbooks (`.xlsx`): one sheet, read as a table of text.
 //!
-//! `calamine` reads the cells one after the other; the rows then go through the reader of text, so a header,
-//! a row of units, lines above the table and columns of time mean the same as in a CSV file. Of several
-//! sheets the one with by far the most rows of numbers is the recording; else a person names it
-//! (`--variable SHEET`, `--variable SHEET!COLUMN`).
+//! `calamine` reads the cells one after the other; the rows then go through the reader of text, so
+//! a header, a row of units, lines above the table and columns of time mean the same as in a CSV
+//! file. Of several sheets the one with by far the most rows of numbers is the recording; else a
+//! person names it (`--variable SHEET`, `--variable SHEET!COLUMN`).
 //!
-//! Remarks in cells beside the table are no samples (`beside`), and formulas without values are refused.
+//! Remarks in cells beside the table are no samples (`beside`), and formulas without values are
+//! refused.
 //!
-//! Invariants: what an archive expands into and where a cell stands are bounded before they cost memory; a
-//! date keeps its microseconds, of which Excel shows milliseconds.
+//! Invariants: what an archive expands into and where a cell stands are bounded before they cost
+//! memory; a date keeps its microseconds, of which Excel shows milliseconds.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Read};
@@ -41,7 +42,8 @@ const MAX_TEXT_BYTES: usize = 128 << 20;
 /// Fewest rows with a number that make a sheet a candidate.
 const LEAST_ROWS: usize = 16;
 
-/// A sheet with fewer rows of numbers than this part of the largest one is no candidate, as with variables.
+/// A sheet with fewer rows of numbers than this part of the largest one is no candidate, as with
+/// variables.
 const LEAST_PART: usize = 8;
 
 /// How many cells of a column hold what.
@@ -49,7 +51,8 @@ const LEAST_PART: usize = 8;
 struct ColumnTally {
     numbers: usize,
     words: usize,
-    /// Cells that are there and hold no value: formatted ones, and formulas that nothing has computed.
+    /// Cells that are there and hold no value: formatted ones, and formulas that nothing has
+    /// computed.
     empty: usize,
     /// The row of the last cell with a value, counted from 0.
     last_row: usize,
@@ -96,8 +99,8 @@ pub(super) fn open(
     let (mut sheet, left_out) = chosen(path, sheets, wanted)?;
     if let Some(column) = sheet.uncached {
         let what = format!(
-            "column {} of sheet {:?} holds formulas, and the workbook no values of them; open and save it in a \
-             spreadsheet program, or save the sheet as CSV",
+            "column {} of sheet {:?} holds formulas, and the workbook no values of them; open and \
+             save it in a spreadsheet program, or save the sheet as CSV",
             beside::letters(column),
             sheet.name
         );
@@ -124,7 +127,8 @@ pub(super) fn open(
 /// Most lines of a sheet without samples that are looked at.
 const MOST_LINES: usize = 200;
 
-/// Units and rates that sheets without samples state, a key and a value in a row, as comments above the table.
+/// Units and rates that sheets without samples state, a key and a value in a row, as comments above
+/// the table.
 fn statements_of(sheets: &[SheetText]) -> String {
     let plain = sheets.iter().filter(|sheet| sheet.rows < LEAST_ROWS);
     let lines = plain.flat_map(|sheet| sheet.text.lines().take(MOST_LINES));
@@ -217,8 +221,8 @@ fn sheets_of(path: &Path, content: Vec<u8>) -> Result<Vec<SheetText>, SourceErro
     Ok(sheets)
 }
 
-/// The first column whose cells are formulas without a value. Programs that write workbooks and compute nothing
-/// leave the values to a spreadsheet program.
+/// The first column whose cells are formulas without a value. Programs that write workbooks and
+/// compute nothing leave the values to a spreadsheet program.
 fn uncached_column(
     workbook: &mut Xlsx<Cursor<Vec<u8>>>,
     sheet: &SheetText,
@@ -244,7 +248,8 @@ fn uncached_column(
     Ok(None)
 }
 
-/// Where the text of a sheet stands. Rows without a cell make no line, so a cell far down costs nothing.
+/// Where the text of a sheet stands. Rows without a cell make no line, so a cell far down costs
+/// nothing.
 #[derive(Default)]
 struct SheetPlace {
     row: Option<u32>,

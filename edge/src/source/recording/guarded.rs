@@ -1,8 +1,8 @@
 //! Calls into readers of other authors, whose panic on a damaged file is an error of that file.
 //!
 //! This is a last resort: the readers check what they read, and their limits are set below the
-//! memory of the service. Where one still panics, the person hears of the file, and the program goes
-//! on to the next one.
+//! memory of the service. Where one still panics, the person hears of the file, and the program
+//! goes on to the next one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

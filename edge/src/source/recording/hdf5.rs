@@ -1,9 +1,10 @@
 //! HDF5, and MATLAB's files of version 7.3, which are HDF5 with conventions of their own.
 //!
 //! Every dataset of numbers is a variable: `/run/acc`, in a MAT-file `bearing.gs`. Attributes of a
-//! dataset, and scalars and texts beside it, state unit, rate and name. MATLAB keeps texts as numbers
-//! with the class `char`, and the elements of cells and struct arrays as references into `#refs#`;
-//! they are followed. Records (compound types) are columns with the names of their fields.
+//! dataset, and scalars and texts beside it, state unit, rate and name. MATLAB keeps texts as
+//! numbers with the class `char`, and the elements of cells and struct arrays as references into
+//! `#refs#`; they are followed. Records (compound types) are columns with the names of their
+//! fields.
 //!
 //! Invariants: the bytes of the file bound what is read; links in a circle end at a depth and at a
 //! number of objects.

@@ -1,10 +1,10 @@
 //! JSON documents with arrays of samples, as sensors publish them and scripts save them.
 //!
-//! Every array of numbers is a variable with the path of its keys (`payload.samples`; a JSON pointer
-//! `/payload/samples` names it, too); the fields beside it state rate, unit and name. An array of
-//! arrays is a matrix, an array of objects has a column per key. Several documents, one after the
-//! other or one a line, are snapshots; if none of them holds an array they are rows. Whole numbers of
-//! an array are counts of a converter, unless a unit stands beside them.
+//! Every array of numbers is a variable with the path of its keys (`payload.samples`; a JSON
+//! pointer `/payload/samples` names it, too); the fields beside it state rate, unit and name. An
+//! array of arrays is a matrix, an array of objects has a column per key. Several documents, one
+//! after the other or one a line, are snapshots; if none of them holds an array they are rows.
+//! Whole numbers of an array are counts of a converter, unless a unit stands beside them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -152,7 +152,8 @@ fn rate_hints(leaves: &[Leaf]) -> Vec<String> {
     leaves.iter().filter_map(hint).take(MOST_HINTS).collect()
 }
 
-/// A document in which texts that are documents themselves became these, as recorders of messages keep a payload.
+/// A document in which texts that are documents themselves became these, as recorders of messages
+/// keep a payload.
 fn unpacked(value: Value, notes: &mut Vec<String>) -> Value {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
@@ -307,7 +308,8 @@ impl TreeWalk {
 /// Shortest text that is taken for numbers in base64.
 const LEAST_BASE64: usize = 64;
 
-/// Whether a text is bytes in base64: no blank, and letters of both cases and digits among its signs.
+/// Whether a text is bytes in base64: no blank, and letters of both cases and digits among its
+/// signs.
 fn is_base64(text: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     text.len() >= LEAST_BASE64
@@ -325,7 +327,8 @@ fn named(path: String) -> String {
     if path.is_empty() { "values".to_owned() } else { path }
 }
 
-/// Refuses objects of which each time stands once for each of several channels (`{"t": 0, "axis": "x", …}`).
+/// Refuses objects of which each time stands once for each of several channels (`{"t": 0, "axis":
+/// "x", …}`).
 fn check_long_form(items: &[Value]) -> Result<(), String> {
     const LEAST_ROWS: usize = 16;
     let objects: Option<Vec<&Map<String, Value>>> = items.iter().map(Value::as_object).collect();
@@ -357,8 +360,8 @@ fn check_long_form(items: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// The different values of a key, and the place of each object's value among them; `None` where an object has
-/// none, or there are more than `most`.
+/// The different values of a key, and the place of each object's value among them; `None` where an
+/// object has none, or there are more than `most`.
 fn places(
     objects: &[&Map<String, Value>],
     key: &str,

@@ -1,8 +1,9 @@
 //! The leaves of a file that is a tree: numbers, texts, and arrays of other kinds, by their paths.
 //!
-//! MAT-files, HDF5 and JSON documents keep a vector's name, unit and rate in fields beside it, in the
-//! spellings of the programs that write them: `fs`, `x_values.increment`, `quantity.label`, `Name`.
-//! A field belongs to the vectors of its own struct; a rate belongs to the structs inside, too.
+//! MAT-files, HDF5 and JSON documents keep a vector's name, unit and rate in fields beside it, in
+//! the spellings of the programs that write them: `fs`, `x_values.increment`, `quantity.label`,
+//! `Name`. A field belongs to the vectors of its own struct; a rate belongs to the structs inside,
+//! too.
 //!
 //! Invariant: a statement is taken as the file spells it; nothing is derived from a value.
 

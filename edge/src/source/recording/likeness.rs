@@ -1,8 +1,9 @@
 //! Checks whether the files of a sequence are snapshots of one measuring point: names of channels,
 //! copies, times.
 //!
-//! Used by the sequence of files. Invariants: a file of another axis is refused by its name; a copy that its name says
-//! to be one is refused, other files of equal bytes are told; times that contradict the period are told once.
+//! Used by the sequence of files. Invariants: a file of another axis is refused by its name; a copy
+//! that its name says to be one is refused, other files of equal bytes are told; times that
+//! contradict the period are told once.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -146,7 +147,8 @@ impl Likeness {
         );
         if pairs().any(|(own, other)| is_other_axis(own, other)) {
             let what = format!(
-                "{what}: another axis or another order of the columns; put the files of each into a folder of its own"
+                "{what}: another axis or another order of the columns; put the files of each into \
+                 a folder of its own"
             );
             return Some(NameChange::OtherAxes(what));
         }
@@ -154,17 +156,18 @@ impl Likeness {
         (!is_told).then(|| NameChange::OtherNames(format!("{what}; they are taken for the same")))
     }
 
-    /// Why a file is refused whose unit is stated where that of the first is not, or the other way round: its
-    /// numbers would be taken for another unit than those before.
+    /// Why a file is refused whose unit is stated where that of the first is not, or the other way
+    /// round: its numbers would be taken for another unit than those before.
     pub(super) fn change_of_unit(&self, next: &Interpretation) -> Option<String> {
         match (self.is_assumed, next.is_unit_assumed()) {
             (false, true) => Some(
-                "nothing states its unit, and the files before state theirs: state the unit of all (--unit)"
+                "nothing states its unit, and the files before state theirs: state the unit of all \
+                 (--unit)"
                     .to_owned(),
             ),
             (true, false) => Some(
-                "it states a unit, and the files before do not, which were read as g: state the unit of all \
-                 (--unit)"
+                "it states a unit, and the files before do not, which were read as g: state the \
+                 unit of all (--unit)"
                     .to_owned(),
             ),
             _ => None,
@@ -184,7 +187,8 @@ impl Likeness {
         }
         self.is_times_told = true;
         Some(format!(
-            "the files state times {} apart, --period says {}: the events are dated by --period and --start, not by the files",
+            "the files state times {} apart, --period says {}: the events are dated by --period \
+             and --start, not by the files",
             duration_words(since),
             duration_words(period_s)
         ))

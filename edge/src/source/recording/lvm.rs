@@ -1,12 +1,12 @@
 //! LabVIEW's measurement file (LVM): text with a header for the file and one for each segment.
 //!
 //! The header states separator, decimal mark, the columns of X (none, one, one a channel), and for
-//! each channel its unit (`Y_Unit_Label`) and step (`Delta_X`); the line below has the names; a last
-//! column holds comments. Source: National Instruments, *Specification for the LabVIEW Measurement
-//! File* (LVM). A channel whose `Samples` are 0 is empty and left out. The step is that of the X
-//! column, where there is one that rises evenly, else `Delta_X`. Several segments of one form are
-//! snapshots. `Date` and `Time` of a segment are its start, by the clock of its computer; a channel that holds
-//! fewer samples than its header announces is told.
+//! each channel its unit (`Y_Unit_Label`) and step (`Delta_X`); the line below has the names; a
+//! last column holds comments. Source: National Instruments, *Specification for the LabVIEW
+//! Measurement File* (LVM). A channel whose `Samples` are 0 is empty and left out. The step is that
+//! of the X column, where there is one that rises evenly, else `Delta_X`. Several segments of one
+//! form are snapshots. `Date` and `Time` of a segment are its start, by the clock of its computer;
+//! a channel that holds fewer samples than its header announces is told.
 
 use std::io::Read;
 use std::path::Path;
@@ -141,10 +141,10 @@ fn segment<'a>(
         }
         let path = stated.stated.name.clone().unwrap_or_else(|| format!("channel {channel}"));
         if let Some(announced) = stated.samples.filter(|announced| *announced > numbers.len()) {
+            let (there, missing) = (numbers.len(), announced - numbers.len());
             notes.push(format!(
-                "{path:?}: the header announces {announced} samples, {} are there: the file is cut short, {} values missing",
-                numbers.len(),
-                announced - numbers.len()
+                "{path:?}: the header announces {announced} samples, {there} are there: the file \
+                 is cut short, {missing} values missing"
             ));
         }
         if stated.is_over_frequency {

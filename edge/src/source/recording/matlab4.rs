@@ -1,14 +1,14 @@
 //! MATLAB's MAT-file, level 4 (MATLAB 4 and earlier; `-v4` of MATLAB and Octave).
 //!
-//! Layout: matrices one after the other, each a header of five numbers of 4 bytes (type, rows, columns,
-//! complex or not, length of the name), the name with a 0 behind it, and the numbers column by column. The
-//! digits of the type are byte order, a 0, precision, and kind (numbers, text, sparse). The file has no
-//! first bytes of its own: a header whose every part is allowed, with a name, tells. Source: MathWorks,
-//! *MAT-File Format*, chapter 2.
+//! Layout: matrices one after the other, each a header of five numbers of 4 bytes (type, rows,
+//! columns, complex or not, length of the name), the name with a 0 behind it, and the numbers
+//! column by column. The digits of the type are byte order, a 0, precision, and kind (numbers,
+//! text, sparse). The file has no first bytes of its own: a header whose every part is allowed,
+//! with a name, tells. Source: MathWorks, *MAT-File Format*, chapter 2.
 //!
-//! MATLAB writes whole numbers as integers to save space, whatever they are, so an integer here is no count
-//! of a converter by itself. Invariants: the bytes of the file bound what is read; complex and sparse
-//! matrices are named and left out.
+//! MATLAB writes whole numbers as integers to save space, whatever they are, so an integer here is
+//! no count of a converter by itself. Invariants: the bytes of the file bound what is read; complex
+//! and sparse matrices are named and left out.
 
 use std::io::Read;
 use std::path::Path;
@@ -186,7 +186,10 @@ fn parse(content: &[u8]) -> Result<Vec<Leaf>, String> {
         let end = head.content_bytes().and_then(|bytes| start.checked_add(bytes));
         let own = end.and_then(|end| rest.get(start..end)).ok_or_else(|| {
             let there = rest.len() - start.min(rest.len());
-            format!("variable {name:?} states {shape} numbers, {there} bytes are there; the file is truncated")
+            format!(
+                "variable {name:?} states {shape} numbers, {there} bytes are there; the file \
+                is truncated"
+            )
         })?;
         at += start + own.len();
         leaves.push(Leaf { path: name, content: content_of(&head, own, &shape) });

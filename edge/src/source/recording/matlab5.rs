@@ -7,8 +7,8 @@
 //!
 //! All numeric arrays become variables, with the names, units and rates that stand in fields beside
 //! them; the choice among them is that of all formats with variables. A path names one:
-//! `X130_DE_time`, `bearing.gs`, `runs{2}`, `tests(1).data`, `data[0]` (counted from 0). A matrix is
-//! one channel per column, or per row if it is wider than high.
+//! `X130_DE_time`, `bearing.gs`, `runs{2}`, `tests(1).data`, `data[0]` (counted from 0). A matrix
+//! is one channel per column, or per row if it is wider than high.
 
 use std::io::Read;
 use std::path::Path;

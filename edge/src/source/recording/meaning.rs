@@ -1,7 +1,7 @@
 //! Derives the meaning of a file from its statements: channels, calibrations, rate.
 //!
-//! After the reader of a format and before the first block. Invariant: a recording that opens has a rate,
-//! and a unit for each of its channels, and says where they come from.
+//! After the reader of a format and before the first block. Invariant: a recording that opens has a
+//! rate, and a unit for each of its channels, and says where they come from.
 
 use std::path::Path;
 
@@ -30,12 +30,13 @@ use crate::tabular::sentinel::{in_samples, written};
 /// vibration is below 50 g, and nobody records it in whole g.
 const COUNTS_ABOVE: f64 = 50.0;
 
-/// A recording that is dated further ahead of this machine's clock than this, s, is told to be: two clocks
-/// that are set are closer.
+/// A recording that is dated further ahead of this machine's clock than this, s, is told to be: two
+/// clocks that are set are closer.
 const AHEAD_S: f64 = 60.0;
 
-/// Recordings are dated from February 2000 on, ms since 1970: clocks without a battery begin in 1970, 1980 and on the
-/// first day of 2000. Files of universal form from before are kept as they are.
+/// Recordings are dated from February 2000 on, ms since 1970: clocks without a battery begin in
+/// 1970, 1980 and on the first day of 2000. Files of universal form from before are kept as they
+/// are.
 const CLOCKS_SET_FROM_MS: i64 = 949_363_200_000;
 
 /// Samples from which on whole numbers are no chance.
@@ -151,14 +152,16 @@ fn refuse_restart(
         Some(what) => Err(SourceError::options(
             path,
             format!(
-                "{what}; save each in a file of its own (if all rows are one recording: --rate HZ --prefer option)"
+                "{what}; save each in a file of its own (if all rows are one recording: --rate HZ \
+                 --prefer option)"
             ),
         )),
         None => Ok(()),
     }
 }
 
-/// Refuses the one array of a document that looks like several axes in turn, unless a person has named it.
+/// Refuses the one array of a document that looks like several axes in turn, unless a person has
+/// named it.
 fn refuse_interleaved(
     path: &Path,
     raw: &RawRecording,
@@ -172,8 +175,8 @@ fn refuse_interleaved(
     }
     let Some(axes) = axes_in_one(&numbers.row(row).to_vec()) else { return Ok(()) };
     let what = format!(
-        "{} looks like {axes} axes in turn (x, y, z, x, …); write an array for each axis, or name it as one \
-         channel (--variable)",
+        "{} looks like {axes} axes in turn (x, y, z, x, …); write an array for each axis, or name \
+         it as one channel (--variable)",
         label(row, &raw.channels[row])
     );
     Err(SourceError::options(path, what))
@@ -196,7 +199,8 @@ fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String
     if stated.unix_ms() < CLOCKS_SET_FROM_MS && !raw.format.starts_with("universal") {
         raw.stated_start = None;
         return vec![format!(
-            "{origin} begins at {stated}, where a clock stands that was never set: the recording is not dated by it"
+            "{origin} begins at {stated}, where a clock stands that was never set: the recording \
+             is not dated by it"
         )];
     }
     let mut notes = vec![format!("dated by {origin}")];
@@ -225,14 +229,16 @@ fn dated_start(raw: &mut RawRecording, options: &RecordingOptions) -> Vec<String
     notes
 }
 
-/// A note on samples that are exactly 0 for the most part: rows of a faster sensor, filled with zeros.
+/// A note on samples that are exactly 0 for the most part: rows of a faster sensor, filled with
+/// zeros.
 fn mostly_zero(name: &str, samples: ArrayView1<'_, f64>) -> Option<String> {
     let zeros = samples.iter().filter(|sample| **sample == 0.0).count();
     let is_told =
         2 * zeros > samples.len() && zeros < samples.len() && samples.len() >= LEAST_WHOLE;
     is_told.then(|| {
         format!(
-            "{name}: {zeros} of {} samples are exactly 0: the sensor may be slower than the rows, or have failed",
+            "{name}: {zeros} of {} samples are exactly 0: the sensor may be slower than the rows, \
+             or have failed",
             samples.len()
         )
     })
@@ -278,8 +284,9 @@ fn full_scale_note(
     let is_sound = raw.format.starts_with("WAV")
         || channels.iter().all(|one| one.name.as_deref() == Some("wavedata"));
     (is_sound && is_assumed && is_within()).then(|| {
-        "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, which \
-         nothing states; give the g of the full scale (--scale), or --unit g where they are calibrated"
+        "all samples are within ±1, as recorders write sound: their full scale is taken for 1 g, \
+         which nothing states; give the g of the full scale (--scale), or --unit g where they are \
+         calibrated"
             .to_owned()
     })
 }
@@ -349,8 +356,8 @@ pub(super) fn since_1970(seconds: f64) -> Option<Timestamp> {
     Timestamp::from_unix_ms((seconds * 1000.0).round() as i64)
 }
 
-/// The only snapshot of a file, without its columns of time. An array is read snapshot by snapshot and
-/// states nothing of its rows, so it is left alone.
+/// The only snapshot of a file, without its columns of time. An array is read snapshot by snapshot
+/// and states nothing of its rows, so it is left alone.
 fn only_snapshot(path: &Path, raw: &mut RawRecording) -> Result<Option<Array2<f64>>, SourceError> {
     if raw.snapshots != 1 || raw.format.starts_with("NumPy") {
         return Ok(None);
@@ -414,7 +421,8 @@ fn with_unread(what: String, unread: &[String]) -> String {
     format!("{what}; not read: {}{more}", unread[..unread.len().min(MOST_TOLD)].join(", "))
 }
 
-/// Marks channels of whole numbers as counts where nothing states a unit, or a field beside them may be their scale.
+/// Marks channels of whole numbers as counts where nothing states a unit, or a field beside them
+/// may be their scale.
 fn mark_counts(raw: &mut RawRecording, numbers: Option<&Array2<f64>>) {
     let Some(numbers) = numbers else { return };
     let is_plain = |channel: &StatedChannel| {

@@ -1,5 +1,5 @@
-//! The days in the names of files that write the year last: `DE_23-02-2026.csv`. By their digits March would
-//! come before February.
+//! The days in the names of files that write the year last: `DE_23-02-2026.csv`. By their digits
+//! March would come before February.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,8 @@ pub(super) fn month_of(word: &str) -> Option<u32> {
     u32::try_from(place + 1).ok()
 }
 
-/// The day of a name with a month by word and a year of four digits beside it: `vib_Jan_2026`, `02-Mar-2026`.
+/// The day of a name with a month by word and a year of four digits beside it: `vib_Jan_2026`,
+/// `02-Mar-2026`.
 fn day_by_word(path: &Path) -> Option<NaiveDate> {
     let name = path.file_stem()?.to_string_lossy().into_owned();
     let words: Vec<&str> = name.split(['-', '.', '_', ' ']).collect();
@@ -69,7 +70,8 @@ pub(super) fn days_of_names(files: &[PathBuf]) -> Option<Vec<NaiveDate>> {
     parts.iter().map(day).collect()
 }
 
-/// The first two numbers of one or two digits with a year of four behind them, one separator between.
+/// The first two numbers of one or two digits with a year of four behind them, one separator
+/// between.
 fn parts_of(path: &Path) -> Option<Parts> {
     let name = path.file_name()?.to_string_lossy();
     let words: Vec<&str> = name.split(['-', '.', '_', ' ']).collect();

@@ -1,8 +1,9 @@
-//! Measuring points that the names of files tell apart: `DE_20260301.csv` and `NDE_20260301.csv`, `rec00_ch1` and
-//! `rec00_ch2`, `SN4711_…` and `SN4712_…`.
+//! Measuring points that the names of files tell apart: `DE_20260301.csv` and `NDE_20260301.csv`,
+//! `rec00_ch1` and `rec00_ch2`, `SN4711_…` and `SN4712_…`.
 //!
-//! Used by the sequence of files. Invariant: names that only count or date their files tell nothing apart: each
-//! point has the same dates or counts, and a word or the number of a channel is what differs.
+//! Used by the sequence of files. Invariant: names that only count or date their files tell nothing
+//! apart: each point has the same dates or counts, and a word or the number of a channel is what
+//! differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Formats that are known by their first bytes and not read, with what to do instead.
 //!
-//! A file of such a format is refused by name, not as bytes without a meaning. Invariants: text that is read
-//! as a table is never taken for one of them: first bytes that a text may have count only where the rest
-//! is no text; the name of a file alone decides only where the content is no text.
+//! A file of such a format is refused by name, not as bytes without a meaning. Invariants: text
+//! that is read as a table is never taken for one of them: first bytes that a text may have count
+//! only where the rest is no text; the name of a file alone decides only where the content is no
+//! text.
 
 use signatures::{BINARY, KNOWN, Signature};
 
@@ -80,7 +81,8 @@ fn web_page(start: &[u8]) -> Option<&'static str> {
     )
 }
 
-/// Whether the content is no text in any encoding: UTF-16 has a zero in every second byte of its letters.
+/// Whether the content is no text in any encoding: UTF-16 has a zero in every second byte of its
+/// letters.
 fn is_binary(start: &[u8]) -> bool {
     let head = &start[..start.len().min(512)];
     let is_utf_16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") || {
@@ -112,8 +114,8 @@ fn by_extension(extension: &str) -> Option<&'static str> {
              numpy.fromfile and numpy.save, or as WAV, MAT or CSV"
         }
         "dat" | "raw" => {
-            "binary data of a form that this name does not tell; export it as CSV, WAV, UFF, MAT or TDMS \
-             in the program that wrote it"
+            "binary data of a form that this name does not tell; export it as CSV, WAV, UFF, MAT \
+             or TDMS in the program that wrote it"
         }
         "r32" | "r64" | "i16" => "the numbers of a DIAdem file (.dat); export it as TDMS or CSV",
         "db" | "ldb" => "a database; export the table as CSV",
@@ -126,7 +128,8 @@ pub(super) fn refusal_of_archive(holds: impl Fn(&str) -> bool) -> Option<&'stati
     const FORMS: [(&str, &str); 8] = [
         (
             "xl/workbook.bin",
-            "an Excel workbook of the binary form (.xlsb), which is not read; save it as .xlsx or CSV",
+            "an Excel workbook of the binary form (.xlsb), which is not read; save it as .xlsx or \
+             CSV",
         ),
         ("word/document.xml", "a Word document, which holds no samples; save its table as CSV"),
         ("ppt/presentation.xml", "a presentation, which holds no samples"),

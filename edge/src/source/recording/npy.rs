@@ -7,7 +7,8 @@
 //!
 //! A 3-D array in C order is read snapshot by snapshot and never held whole. Invariants: memory
 //! grows with the bytes that were read, not with the shape that a header announces; the last
-//! snapshot is handed out after the rest of the file was read, so that a gzip file's checksum holds.
+//! snapshot is handed out after the rest of the file was read, so that a gzip file's checksum
+//! holds.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ const MAX_CHANNELS: usize = 1024;
 /// Most channels of an array of sample × channel: three axes of ten places and a time. Chosen.
 const MOST_TURNED: usize = 32;
 
-/// Fewest samples of an array of sample × channel: chosen, above any rack of sensors, below any recording.
+/// Fewest samples of an array of sample × channel: chosen, above any rack of sensors, below any
+/// recording.
 const LEAST_TURNED: usize = 512;
 
 /// Numbers that are decoded at once, so that the bytes of a snapshot are not held beside its
@@ -66,8 +68,8 @@ pub(super) fn open(
     Ok(described(channels, samples, left, encoding, reader))
 }
 
-/// Whether a 2-D array is sample × channel: its last axis is as short as a number of channels, and its first
-/// is much longer than any.
+/// Whether a 2-D array is sample × channel: its last axis is as short as a number of channels, and
+/// its first is much longer than any.
 const fn is_turned(samples: usize, channels: usize) -> bool {
     channels > 0 && channels <= MOST_TURNED && samples >= LEAST_TURNED
 }

@@ -12,7 +12,8 @@ use crate::tabular::{Decimal, LocalZone};
 /// The part of a recording to read, and the meaning of its numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecordingOptions {
-    /// Samples per second. Needed if the file does not state a rate; refused if the file states another.
+    /// Samples per second. Needed if the file does not state a rate; refused if the file states
+    /// another.
     pub sample_rate: Option<SampleRate>,
     /// Channels to read, counted from 0, in this order; empty: all.
     pub channels: Vec<usize>,
@@ -30,7 +31,8 @@ pub struct RecordingOptions {
     pub started_at: Option<Timestamp>,
     /// Seconds from the beginning of one snapshot to that of the next.
     pub period_s: Option<f64>,
-    /// Which side counts where the file and an option contradict each other; `None`: the file is refused.
+    /// Which side counts where the file and an option contradict each other; `None`: the file is
+    /// refused.
     pub prefer: Option<Preferred>,
     /// Decimal sign of the numbers of a text; `None`: the text tells.
     pub decimal: Option<Decimal>,
@@ -82,7 +84,8 @@ pub(super) fn cut_of(
     if wanted > samples - start {
         let left_s = (samples - start) as f64 / rate.get();
         let what = format!(
-            "duration {duration_s} s reaches beyond the recording: {left_s:.3} s are left from {start_s} s on"
+            "duration {duration_s} s reaches beyond the recording: {left_s:.3} s are left from \
+             {start_s} s on"
         );
         return Err(SourceError::options(path, what));
     }

@@ -2,8 +2,8 @@
 //! (`.npz`), and workbooks (`excel`).
 //!
 //! The content is recognised as any file is, by its first bytes and the name without the ending of
-//! the compression. Invariants: a file is unpacked once, not again inside; the expansion is bounded as
-//! it is read; the sizes that an archive announces are not believed.
+//! the compression. Invariants: a file is unpacked once, not again inside; the expansion is bounded
+//! as it is read; the sizes that an archive announces are not believed.
 
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
@@ -121,8 +121,8 @@ pub(super) fn open_zip(
     }
 }
 
-/// The files of an archive that can be recordings, and the others. Apps of phones put one file a sensor and
-/// `meta/` into an archive: the one whose name says acceleration is meant.
+/// The files of an archive that can be recordings, and the others. Apps of phones put one file a
+/// sensor and `meta/` into an archive: the one whose name says acceleration is meant.
 fn recordings_of(names: Vec<(usize, String)>) -> (Vec<(usize, String)>, Vec<String>) {
     let is_meta = |name: &str| name.split('/').rev().skip(1).any(|folder| folder == "meta");
     let says = |name: &str| {

@@ -21,8 +21,8 @@ pub(crate) trait RawSnapshots: Send {
 pub(crate) struct RawRecording {
     /// The format, as a person calls it: `WAV`, `MAT level 5`, `TDMS`.
     pub(crate) format: &'static str,
-    /// The channels in the order of the rows of a snapshot, as the file describes them. Time columns
-    /// that the reader used for the rate are not among them.
+    /// The channels in the order of the rows of a snapshot, as the file describes them. Time
+    /// columns that the reader used for the rate are not among them.
     pub(crate) channels: Vec<StatedChannel>,
     pub(crate) samples: usize,
     pub(crate) snapshots: u64,
@@ -54,8 +54,8 @@ pub(crate) struct RawRecording {
 }
 
 impl RawRecording {
-    /// Takes a start from a field beside the samples, with whether its zone is stated nowhere, where the
-    /// samples themselves state none.
+    /// Takes a start from a field beside the samples, with whether its zone is stated nowhere,
+    /// where the samples themselves state none.
     pub(super) fn start_at(&mut self, start: Option<(Timestamp, bool)>) {
         if let (None, Some((at, is_local))) = (self.stated_start, start) {
             (self.stated_start, self.is_start_local) = (Some(at), is_local);

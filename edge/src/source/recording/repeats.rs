@@ -1,7 +1,7 @@
 //! Times that stand several times because a column beside them tells several channels apart.
 //!
-//! Used by the readers of tables, of trees of variables and of JSON. Invariant: times that repeat because they
-//! have few digits are not meant: there the pairs of time and channel repeat, too.
+//! Used by the readers of tables, of trees of variables and of JSON. Invariant: times that repeat
+//! because they have few digits are not meant: there the pairs of time and channel repeat, too.
 
 use std::collections::HashMap;
 
@@ -113,8 +113,8 @@ pub(super) fn check_variables(
     Ok(notes)
 }
 
-/// Refuses rows that belong to several measuring points, one below the other; tells them where a person has named
-/// the variables.
+/// Refuses rows that belong to several measuring points, one below the other; tells them where a
+/// person has named the variables.
 fn check_points(
     variables: &[Variable],
     words: &[WordColumn],
@@ -192,7 +192,8 @@ pub(super) fn check_copies(
     let is_refused = |each: &usize| times.len() > 15 && rises(*each) && is_copied(*each);
     if let Some(each) = [2, 3, 4].into_iter().find(is_refused) {
         return Err(format!(
-            "every row stands {each} times, with the same time and the same values; take the copies out"
+            "every row stands {each} times, with the same time and the same values; take the \
+             copies out"
         ));
     }
     // times with few digits repeat, too: a few equal ones beside many different ones are copies
@@ -214,7 +215,8 @@ pub(super) fn long_form_refusal(column: &str, values: &[String], repeated: Repea
     let more = if values.len() > 8 { ", …" } else { "" };
     let shown: Vec<&str> = values.iter().take(8).map(String::as_str).collect();
     format!(
-        "each time stands {} times, because {column} tells several channels apart ({}{more}); write each of them into a column or a file of its own",
+        "each time stands {} times, because {column} tells several channels apart ({}{more}); \
+         write each of them into a column or a file of its own",
         repeated.times,
         shown.join(", ")
     )

@@ -1,8 +1,8 @@
 //! Several recordings as one source, for snapshots that were saved in a file each.
 //!
 //! Invariants: all files have the number of channels and the rate of the first; a bad file of a
-//! folder is set aside, named in the log and counted, and the next one is read: a folder is filled by
-//! other programs, and one broken file must not keep the edge from measuring. A bad file that is
+//! folder is set aside, named in the log and counted, and the next one is read: a folder is filled
+//! by other programs, and one broken file must not keep the edge from measuring. A bad file that is
 //! named itself is an error.
 
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use super::{Recording, RecordingOptions};
 use crate::source::interpretation::short;
 use crate::source::{Block, Interpretation, Source, SourceError, SourceFormat};
 
-/// Difference of the rates of two files up to which they are one rate, ratio: the clocks of loggers differ by
-/// a tenth of it.
+/// Difference of the rates of two files up to which they are one rate, ratio: the clocks of loggers
+/// differ by a tenth of it.
 const SAME_RATE: f64 = 0.002;
 
 /// A file of a sequence.
@@ -31,8 +31,8 @@ struct SequenceFile {
 /// by its files, sorted by name (by the day where names write the year last), without hidden ones.
 ///
 /// # Errors
-/// As [`super::open_recording`] for the first readable file. Each later file is opened after the one
-/// before was read; a damaged one, another number of channels or another rate is an error then,
+/// As [`super::open_recording`] for the first readable file. Each later file is opened after the
+/// one before was read; a damaged one, another number of channels or another rate is an error then,
 /// unless the file is from a folder.
 pub fn open_sequence(
     paths: &[PathBuf],
@@ -52,8 +52,8 @@ pub fn open_sequence(
     if let Some(points) = points_of_names(&all) {
         let folder = paths.first().map_or_else(PathBuf::new, Clone::clone);
         let what = format!(
-            "the names of the files tell several measuring points apart ({}): give the files of one point, each \
-             point in a folder of its own",
+            "the names of the files tell several measuring points apart ({}): give the files of \
+             one point, each point in a folder of its own",
             points.join(", ")
         );
         return Err(SourceError::options(&folder, what));
@@ -139,8 +139,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
     Ok(files)
 }
 
-/// The key by which files of a folder are sorted: runs of digits as numbers, so that `2.csv` comes before
-/// `10.csv`; equal numbers by their spelling.
+/// The key by which files of a folder are sorted: runs of digits as numbers, so that `2.csv` comes
+/// before `10.csv`; equal numbers by their spelling.
 fn numeric_order(path: &Path) -> (Vec<NamePart>, PathBuf) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut parts = Vec::new();
@@ -214,7 +214,8 @@ impl Sequence {
         if next.format.channels != self.format.channels || !is_alike {
             let channels = |n: usize| format!("{n} channel{}", if n == 1 { "" } else { "s" });
             let what = format!(
-                "the file has {} at {} Hz, the files before it have {} at {} Hz; name files of one form",
+                "the file has {} at {} Hz, the files before it have {} at {} Hz; name files of one \
+                 form",
                 channels(next.format.channels),
                 short(got),
                 channels(self.format.channels),

@@ -41,8 +41,8 @@ pub(super) fn snapshots_of(
     Ok(RawRecording { snapshots, reader: Box::new(InMemorySnapshots(data)), ..first })
 }
 
-/// Difference of the rates of two parts up to which they are one rate, ratio: those of columns of times differ in
-/// their last digits.
+/// Difference of the rates of two parts up to which they are one rate, ratio: those of columns of
+/// times differ in their last digits.
 const SAME_RATE: f64 = 1e-3;
 
 /// Returns the difference of a part from the first one, in words.

@@ -1,8 +1,8 @@
 //! Spectra among tables and vectors: values over a frequency or an order, no samples over time.
 //!
-//! UFF, LVM and structs with an abscissa state their domain and are told by their readers. A table has only
-//! names: a column of frequencies that rises from row to row makes its neighbours a spectrum. Invariant: beside a
-//! column of time a frequency is one more quantity of the recording.
+//! UFF, LVM and structs with an abscissa state their domain and are told by their readers. A table
+//! has only names: a column of frequencies that rises from row to row makes its neighbours a
+//! spectrum. Invariant: beside a column of time a frequency is one more quantity of the recording.
 
 use super::StatedChannel;
 use crate::source::interpretation::{ChannelRole, role};
@@ -54,7 +54,8 @@ fn rises(numbers: &[f64], kind: AbscissaName) -> bool {
     rows >= LEAST_ROWS && (has_fraction || kind == AbscissaName::Frequency)
 }
 
-/// The abscissa of a table of these columns, unless one of them is a time; `numbers` are those of a column.
+/// The abscissa of a table of these columns, unless one of them is a time; `numbers` are those of a
+/// column.
 pub(super) fn abscissa_of(
     channels: &[StatedChannel],
     numbers: impl Fn(usize) -> Vec<f64>,
@@ -72,9 +73,9 @@ pub(super) fn abscissa_of(
 /// Returns why values over this abscissa are no recording.
 pub(super) fn refusal(abscissa: &str) -> String {
     format!(
-        "{abscissa:?} rises from row to row and holds frequencies or orders: this is a spectrum, no samples over \
-         time; give the recording that it was computed of (if its rows are samples over time all the same: --rate \
-         HZ --prefer option)"
+        "{abscissa:?} rises from row to row and holds frequencies or orders: this is a spectrum, \
+         no samples over time; give the recording that it was computed of (if its rows are samples \
+         over time all the same: --rate HZ --prefer option)"
     )
 }
 

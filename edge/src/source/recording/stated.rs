@@ -16,7 +16,8 @@ pub(crate) struct StatedChannel {
     /// The value of one count in the unit, where the file states it and the reader has not applied
     /// it.
     pub(crate) scale: Option<f64>,
-    /// A field beside the numbers that may be such a scale, or the gain of an amplifier: its name and number.
+    /// A field beside the numbers that may be such a scale, or the gain of an amplifier: its name
+    /// and number.
     pub(crate) factor: Option<(String, f64)>,
     /// The encoding of the numbers in the file.
     pub(crate) encoding: NumberEncoding,

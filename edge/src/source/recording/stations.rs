@@ -1,8 +1,9 @@
-//! Columns by which the rows of a table belong to several measuring points: `station`, `sensor_id`, `axis`.
+//! Columns by which the rows of a table belong to several measuring points: `station`, `sensor_id`,
+//! `axis`.
 //!
-//! Beside `repeats`, which knows the points by times that stand several times: here the times go on, and the rows of
-//! one point follow those of another. Invariant: rows of several points are never read as one recording without a
-//! word.
+//! Beside `repeats`, which knows the points by times that stand several times: here the times go
+//! on, and the rows of one point follow those of another. Invariant: rows of several points are
+//! never read as one recording without a word.
 
 use super::repeats::MOST_CHANNELS;
 
@@ -53,8 +54,8 @@ pub(crate) fn names_points(name: &str) -> bool {
         || JOINED.iter().any(|word| name.contains(word))
 }
 
-/// Rows of a point for each change to another one from which on numbers are those of points. Chosen: samples of a
-/// converter change nearly with each row.
+/// Rows of a point for each change to another one from which on numbers are those of points.
+/// Chosen: samples of a converter change nearly with each row.
 const LEAST_BLOCK: usize = 16;
 
 /// Whether numbers stand still for enough rows ([`LEAST_BLOCK`]) that they tell points apart, and
@@ -84,7 +85,8 @@ pub(super) fn several_points(column: &str, values: &[String], rows: &[u16]) -> O
 /// Returns why such a table is refused.
 pub(super) fn refusal(told: &str) -> String {
     format!(
-        "{told}; write the rows of each into a file of its own, or name the columns to read all rows as one (--variable)"
+        "{told}; write the rows of each into a file of its own, or name the columns to read all \
+         rows as one (--variable)"
     )
 }
 

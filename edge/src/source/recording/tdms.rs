@@ -2,14 +2,15 @@
 //!
 //! A segment has a lead-in (magic, flags, two offsets), metadata (objects `/'group'/'channel'` with
 //! the layout of their raw data and properties), and raw data: chunks of the objects one after the
-//! other, or interleaved, or in the layout of DAQmx cards. Metadata is incremental: a segment without
-//! any repeats the one before. Source: NI, *TDMS File Format Internal Structure*. The rate is
-//! `wf_increment`, the unit `unit_string`, the start `wf_start_time` with `wf_start_offset`; channels of
-//! times beside others are their times; scales that the driver left to
-//! the reader (`NI_Scale[0]_…`) are applied if they are linear, polynomial, sums or differences, and
-//! refused by name otherwise.
+//! other, or interleaved, or in the layout of DAQmx cards. Metadata is incremental: a segment
+//! without any repeats the one before. Source: NI, *TDMS File Format Internal Structure*. The rate
+//! is `wf_increment`, the unit `unit_string`, the start `wf_start_time` with `wf_start_offset`;
+//! channels of times beside others are their times; scales that the driver left to the reader
+//! (`NI_Scale[0]_…`) are applied if they are linear, polynomial, sums or differences, and refused
+//! by name otherwise.
 //!
-//! Invariants: no more is held than the file's bytes allow; the loops over chunks end with the bytes.
+//! Invariants: no more is held than the file's bytes allow; the loops over chunks end with the
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -94,7 +95,8 @@ fn parse(path: &Path, content: &[u8]) -> Result<Objects, String> {
         let length = announced.min(left);
         if announced > left {
             let place = path.display();
-            tracing::warn!(path = %place, "the last segment of this TDMS file is cut off; what is there is read");
+            tracing::warn!(path = %place, "the last segment of this TDMS file is cut off; what is \
+                there is read");
         }
         let raw_start = usize::try_from(raw).unwrap_or(usize::MAX);
         if raw_start > length {

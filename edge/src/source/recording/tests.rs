@@ -230,7 +230,8 @@ proptest! {
             Just(vec![]), Just(npy::MAGIC.to_vec()), Just(b"RIFF".to_vec()), Just(vec![0x1f, 0x8b])
         ],
         tail in proptest::collection::vec(any::<u8>(), 0..300),
-        name in prop_oneof![Just("a.npy"), Just("a.npy.gz"), Just("a.mat"), Just("a.wav"), Just("a")]
+        name in prop_oneof![Just("a.npy"), Just("a.npy.gz"), Just("a.mat"), Just("a.wav"),
+            Just("a")]
     ) {
         let content = [start, tail].concat();
         if let Ok(mut source) = open_content(Path::new(name), content, &options(1000.0)) {

@@ -1,12 +1,14 @@
-//! Samples as text: CSV and its relatives, and the ASCII files of IMS (tabs, no header, no extension).
+//! Samples as text: CSV and its relatives, and the ASCII files of IMS (tabs, no header, no
+//! extension).
 //!
-//! One row per sample, one column per channel. Two stages: [`layout`] finds encoding, separator, decimal sign,
-//! header, unit row and metadata from the first lines; then all rows are read by it. Columns of calendar
-//! times become seconds; date and clock in two columns are joined. What is time, and what is a channel,
-//! is decided behind this reader, as for every format (`time_columns`, `interpretation`).
+//! One row per sample, one column per channel. Two stages: [`layout`] finds encoding, separator,
+//! decimal sign, header, unit row and metadata from the first lines; then all rows are read by it.
+//! Columns of calendar times become seconds; date and clock in two columns are joined. What is
+//! time, and what is a channel, is decided behind this reader, as for every format (`time_columns`,
+//! `interpretation`).
 //!
-//! Invariants: a row that does not fit the layout is an error with its line, unless it is of a footer at the
-//! end; missing values and words for them are NaN.
+//! Invariants: a row that does not fit the layout is an error with its line, unless it is of a
+//! footer at the end; missing values and words for them are NaN.
 
 use std::io::Read;
 use std::path::Path;
@@ -157,7 +159,8 @@ fn take_lines(text: &str, layout: &Layout, recording: &mut RawRecording) {
     head_start::take(text, layout.first_row, recording);
 }
 
-/// The statement of a row of a sheet that is a key and a value and states a unit or a rate; `None` for another row.
+/// The statement of a row of a sheet that is a key and a value and states a unit or a rate; `None`
+/// for another row.
 pub(super) fn statement_of_cells(row: &str) -> Option<String> {
     let cells: Vec<&str> = row.split('\t').map(str::trim).filter(|cell| !cell.is_empty()).collect();
     let [key, value] = cells.as_slice() else { return None };
@@ -188,7 +191,8 @@ fn check_heads(layout: &Layout, options: &RecordingOptions) -> Result<(), String
         if !is_decided {
             let options = if is_time(above) { "--rate" } else { "--unit" };
             return Err(format!(
-                "{} is in {} by its header and in {} by the row of units; correct the file, or decide with {options} and --prefer option",
+                "{} is in {} by its header and in {} by the row of units; correct the file, or \
+                 decide with {options} and --prefer option",
                 label(*column, &stated(layout, *column)),
                 above.spelling,
                 below.spelling
@@ -214,7 +218,9 @@ fn unfitting_names(layout: &Layout, options: &RecordingOptions) -> Result<Option
         return Ok(Some(format!("{what}: its names and units are not used")));
     }
     Err(format!(
-        "{what}: which name belongs to which column is open; correct that line, or name the columns to read by their number (--variable 0,1,…, counted from 0) and state their unit (--unit)"
+        "{what}: which name belongs to which column is open; correct that line, or name the \
+         columns to read by their number (--variable 0,1,…, counted from 0) and state their unit \
+         (--unit)"
     ))
 }
 
@@ -242,7 +248,8 @@ fn take_head_unit(
             let other = own(channel).filter(|own| is_vibration(channel) && own.kind != above.kind);
             if let Some(other) = other {
                 return Err(format!(
-                    "{} is in {} by its header, and a line above states the unit {}; correct the file, or decide with --unit and --prefer option",
+                    "{} is in {} by its header, and a line above states the unit {}; correct the \
+                     file, or decide with --unit and --prefer option",
                     label(place, channel),
                     other.spelling,
                     above.spelling

@@ -1,6 +1,7 @@
 //! Columns of text whose words are times, in formats that keep their columns apart (Parquet, JSON).
 //!
-//! Beside the table of text, which reads such columns by its layout. Invariant: dates with two readings date nothing.
+//! Beside the table of text, which reads such columns by its layout. Invariant: dates with two
+//! readings date nothing.
 
 use pdm_shared::time::Timestamp;
 
@@ -45,11 +46,14 @@ pub(super) fn times_of_words<'a>(
         .then(|| since_1970(start as f64 / 1e9))
         .flatten();
     let of_year = foreign.map(|year| {
-        format!("the dates have the year {year:04}, which is none of this calendar: the recording is not dated by them")
+        format!(
+            "the dates have the year {year:04}, which is none of this calendar: the recording \
+            is not dated by them"
+        )
     });
     let note = is_open.then(|| {
-        "the day or the month may come first in the dates, so the recording is not dated by them; write them as \
-         YYYY-MM-DD"
+        "the day or the month may come first in the dates, so the recording is not dated by them; \
+         write them as YYYY-MM-DD"
             .to_owned()
     });
     Some(TextTimes {

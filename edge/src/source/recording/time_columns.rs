@@ -1,8 +1,8 @@
 //! Takes the columns of time and count out of a table of channels.
 //!
-//! Between a reader that has a whole snapshot in memory and the interpretation. A column is time if its
-//! name or unit says so or nothing says otherwise, and if it rises evenly. Invariant: a column whose name
-//! says that it is vibration is never taken out.
+//! Between a reader that has a whole snapshot in memory and the interpretation. A column is time if
+//! its name or unit says so or nothing says otherwise, and if it rises evenly. Invariant: a column
+//! whose name says that it is vibration is never taken out.
 
 use ndarray::{Array2, Axis};
 
@@ -18,8 +18,8 @@ const LEAST_ROWS_ANYWHERE: usize = 64;
 /// A column with fewer numbers than one in this many rows is no column of samples.
 const LEAST_PART: usize = 10;
 
-/// Rises for each fall from which on a column is a time whose clock was set. Chosen: a vibration has as many
-/// falls as rises, a saw-tooth of ten samples has nine.
+/// Rises for each fall from which on a column is a time whose clock was set. Chosen: a vibration
+/// has as many falls as rises, a saw-tooth of ten samples has nine.
 const MOST_RISES: usize = 20;
 
 /// A table without its columns of time.
@@ -108,7 +108,8 @@ pub(super) fn take_time_columns(
                     left_out.push(format!("{column} (time)"));
                     let times = if falls == 1 { "once" } else { &format!("{falls} times") };
                     notes.push(format!(
-                        "{column} falls back {times}, so it gives no rate; several recordings may stand one below the other"
+                        "{column} falls back {times}, so it gives no rate; several recordings may \
+                         stand one below the other"
                     ));
                 }
                 // `Sample` may be the name of the samples
@@ -119,7 +120,8 @@ pub(super) fn take_time_columns(
                 }
                 None if is_first && rises(&values) => {
                     return Err(format!(
-                        "{column} rises in every row, but not evenly: it may be time or a channel; name the columns to read (--variable)"
+                        "{column} rises in every row, but not evenly: it may be time or a channel; \
+                         name the columns to read (--variable)"
                     ));
                 }
                 None => {}
@@ -128,7 +130,8 @@ pub(super) fn take_time_columns(
     }
     if let Some((row, axis)) = axis_of_acceleration(&axes, &channels) {
         notes.push(format!(
-            "columns of time of different rates stand beside each other: {} is that of the acceleration",
+            "columns of time of different rates stand beside each other: {} is that of the \
+             acceleration",
             axis.column
         ));
         (best, axis_row) = (Some(axis), Some(row));
@@ -178,8 +181,9 @@ pub(super) fn take_time_columns(
     })
 }
 
-/// Columns that are never below 0 behind a column without a name that rises evenly, beside the column of time: the
-/// frequencies and amplitudes of a spectrum, as analyzers write both. Each with the column before it.
+/// Columns that are never below 0 behind a column without a name that rises evenly, beside the
+/// column of time: the frequencies and amplitudes of a spectrum, as analyzers write both. Each with
+/// the column before it.
 fn spectra_beside(
     axes: &[(usize, TimeAxis)],
     axis_row: Option<usize>,
@@ -205,8 +209,8 @@ fn spectra_beside(
         .collect()
 }
 
-/// Of times of different rates the one that stands directly before the first acceleration, as where each channel has
-/// a time of its own; `None` where all have one rate, or none stands there.
+/// Of times of different rates the one that stands directly before the first acceleration, as where
+/// each channel has a time of its own; `None` where all have one rate, or none stands there.
 fn axis_of_acceleration(
     axes: &[(usize, TimeAxis)],
     channels: &[StatedChannel],
@@ -224,8 +228,8 @@ fn axis_of_acceleration(
     times().find(|(row, _)| *row == before).cloned()
 }
 
-/// Joins whole seconds and the part of a second in a column beside them (`sec`, `nsec`) into one time; the column of
-/// the part becomes a count, which is no channel.
+/// Joins whole seconds and the part of a second in a column beside them (`sec`, `nsec`) into one
+/// time; the column of the part becomes a count, which is no channel.
 fn with_joined_parts(
     mut data: Array2<f64>,
     mut channels: Vec<StatedChannel>,
@@ -278,8 +282,8 @@ fn unit_of_last_word(channel: &StatedChannel) -> Option<f64> {
     }
 }
 
-/// Whether a column that does not rise throughout is a time all the same: by its name or unit, or because
-/// the most of its numbers rise. A vibration falls as often as it rises.
+/// Whether a column that does not rise throughout is a time all the same: by its name or unit, or
+/// because the most of its numbers rise. A vibration falls as often as it rises.
 fn is_fallen_time(
     channel: &StatedChannel,
     role: ChannelRole,
@@ -297,8 +301,8 @@ fn is_fallen_time(
     may_be_time && falls > 0 && rises > MOST_RISES * falls && values.len() >= LEAST_ROWS_ANYWHERE
 }
 
-/// A fall to a time within this part of the course so far is a new beginning, ratio. Chosen: clocks are set by
-/// seconds, recordings begin anew at their first time.
+/// A fall to a time within this part of the course so far is a new beginning, ratio. Chosen: clocks
+/// are set by seconds, recordings begin anew at their first time.
 const RESTART_SHARE: f64 = 0.02;
 
 /// Rows of a recording before another one may begin.
@@ -341,8 +345,8 @@ fn few_digits(axis: &TimeAxis) -> Option<String> {
 /// Uncertainty of a rate from which on it is told, ratio: rates agree within as much.
 const LEAST_TOLD_UNCERTAINTY: f64 = 0.01;
 
-/// Whether an axis tells more than another one: of two times that of more digits, as a stamp of the sensor
-/// beside that of its arrival in whole seconds.
+/// Whether an axis tells more than another one: of two times that of more digits, as a stamp of the
+/// sensor beside that of its arrival in whole seconds.
 fn is_better(axis: &TimeAxis, before: &TimeAxis) -> bool {
     let is_finer = || 4.0 * axis.uncertainty < before.uncertainty;
     match worth(axis).cmp(&worth(before)) {
@@ -405,8 +409,8 @@ const INTERVAL_NAMES: [&str; 10] = [
     "interval",
 ];
 
-/// Whether a column holds the time from one row to the next: by its name, and because its numbers neither rise
-/// throughout nor are negative.
+/// Whether a column holds the time from one row to the next: by its name, and because its numbers
+/// neither rise throughout nor are negative.
 fn is_interval_column(channel: &StatedChannel, values: &[f64]) -> bool {
     let name = channel.name.as_deref().unwrap_or_default().to_lowercase();
     let name = name.split(['(', '[']).next().unwrap_or_default();

@@ -2,10 +2,10 @@
 //!
 //! A dataset stands between two lines of `-1`; its number is on the line below the first. 58 has
 //! eleven lines of header (five of text, then function, form of the data, and four axes with label
-//! and unit) and its numbers: six or four to a line, or one binary block whose byte order and length
-//! the first line states. Source: SDRC, *Universal Dataset Number 58*. All time responses become
-//! variables with their labels and units; spectra, frequency responses and complex numbers are named
-//! as what they are; other datasets are left out, except for the units of dataset 164.
+//! and unit) and its numbers: six or four to a line, or one binary block whose byte order and
+//! length the first line states. Source: SDRC, *Universal Dataset Number 58*. All time responses
+//! become variables with their labels and units; spectra, frequency responses and complex numbers
+//! are named as what they are; other datasets are left out, except for the units of dataset 164.
 //!
 //! Files of the field end the lines of a binary block in several ways: the end of a block is found
 //! by the line of `-1` behind it, with stray line ends and filling bytes before it.

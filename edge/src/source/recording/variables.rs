@@ -1,15 +1,15 @@
 //! Choice of a recording among the variables of a file: MAT-files, HDF5, TDMS, universal files,
 //! archives of arrays and documents hold several vectors, of which some are channels.
 //!
-//! 1. `--variable NAME[,NAME…]` names them: by the path, by the stated name, by the last part of the
-//!    path if one variable alone has it, or by the matrix whose columns they are.
+//! 1. `--variable NAME[,NAME…]` names them: by the path, by the stated name, by the last part of
+//!    the path if one variable alone has it, or by the matrix whose columns they are.
 //! 2. Else vectors of one length and rate belong together. A set that is shorter than an eighth of
-//!    the longest is left out (lists of settings, features, spectra of an average) and told. If one of the
-//!    rest alone speaks of acceleration, it is the recording; if none does and there is one set
-//!    alone, that one is. Anything else is refused with the candidates.
-//!    So is a set beside it of another stated rate that may be vibration, however short it is.
-//! 3. A vector that rises evenly beside others is time: it gives the rate and is no channel. Where several
-//!    structs or groups have times of their own, each is that of its own vectors.
+//!    the longest is left out (lists of settings, features, spectra of an average) and told. If one
+//!    of the rest alone speaks of acceleration, it is the recording; if none does and there is one
+//!    set alone, that one is. Anything else is refused with the candidates. So is a set beside it
+//!    of another stated rate that may be vibration, however short it is.
+//! 3. A vector that rises evenly beside others is time: it gives the rate and is no channel. Where
+//!    several structs or groups have times of their own, each is that of its own vectors.
 //!
 //! Invariant: no order within the file and no length alone decides between candidates; which of the
 //! channels of a set are used is decided by the interpretation, from their names and units.
@@ -39,15 +39,15 @@ pub(super) const MAX_CHANNELS: usize = 1024;
 /// vibration, 1:16 in the public bearing sets) is not what is looked for.
 const LEAST_PART: usize = 8;
 
-/// Numbers from which on a vector that is left out may be a recording of its own. Chosen: lists of settings and
-/// features are shorter.
+/// Numbers from which on a vector that is left out may be a recording of its own. Chosen: lists of
+/// settings and features are shorter.
 const LEAST_TOLD: usize = 64;
 
 /// Most vectors left out that a note names.
 const MOST_TOLD: usize = 8;
 
-/// The least rate of vibration, Hz: a set that is sampled more slowly is no rival of the recording. Chosen: no
-/// bearing can be judged below, and a trend of levels has one value a second at most.
+/// The least rate of vibration, Hz: a set that is sampled more slowly is no rival of the recording.
+/// Chosen: no bearing can be judged below, and a trend of levels has one value a second at most.
 const LEAST_RIVAL_HZ: f64 = 100.0;
 
 /// Candidates that an error lists.
@@ -96,8 +96,8 @@ impl Variable {
         matrix.rfind(['.', '/']).map_or("", |at| matrix.get(..at).unwrap_or_default())
     }
 
-    /// Whether it may be a recording of vibration of its own: by its length and its stated rate, and nothing
-    /// says that it is another quantity.
+    /// Whether it may be a recording of vibration of its own: by its length and its stated rate,
+    /// and nothing says that it is another quantity.
     fn may_be_rival(&self) -> bool {
         let key = self.stated.name.as_deref().unwrap_or(&self.path);
         let named = StatedChannel {
@@ -231,8 +231,8 @@ fn abscissas_of(variables: &[Variable]) -> Vec<Abscissa> {
     all
 }
 
-/// Gives vectors without a rate that of the times beside them, where several structs have times of different
-/// rates, or a person names vectors without their time.
+/// Gives vectors without a rate that of the times beside them, where several structs have times of
+/// different rates, or a person names vectors without their time.
 fn take_rates_of_times(variables: &mut [Variable], is_named: bool) {
     let mut times: Vec<(String, usize, f64)> = Vec::new();
     for variable in variables.iter() {
@@ -395,8 +395,8 @@ fn fitting(
     Ok((set, left_out))
 }
 
-/// The set that is the recording: the only one, or the only one that speaks of acceleration, without a rival of
-/// another rate.
+/// The set that is the recording: the only one, or the only one that speaks of acceleration,
+/// without a rival of another rate.
 fn chosen_set(sets: &[Vec<Variable>]) -> Option<usize> {
     let says = |set: &Vec<Variable>| set.iter().any(Variable::says_acceleration);
     let speaking: Vec<usize> = (0..sets.len()).filter(|at| says(&sets[*at])).collect();

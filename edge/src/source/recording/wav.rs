@@ -10,8 +10,8 @@
 //! right, and the number is taken as it stands. The rate is that of the file, unless the header
 //! contradicts itself.
 //!
-//! Invariants: memory grows with the bytes that are there, not with an announced length; a file that
-//! ends before its announced end is refused, unless the announced length is that of a stream.
+//! Invariants: memory grows with the bytes that are there, not with an announced length; a file
+//! that ends before its announced end is refused, unless the announced length is that of a stream.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! An hour of stream on clocks that are given: senders that are fast and slow, packets that are late,
-//! frames that are lost, a wall clock that is set.
+//! An hour of stream on clocks that are given: senders that are fast and slow, packets that are
+//! late, frames that are lost, a wall clock that is set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -198,8 +198,8 @@ fn a_backlog_that_comes_at_once_does_not_date_what_follows() {
     assert!(worst_s < 0.05, "{worst_s}");
 }
 
-/// A modem that was away brings ten seconds at once: all of it is dated by its newest frame, and blocks wait
-/// for that one.
+/// A modem that was away brings ten seconds at once: all of it is dated by its newest frame, and
+/// blocks wait for that one.
 #[test]
 fn a_backlog_is_dated_by_its_newest_frame() {
     let mut bench = Bench::new(0.0);

@@ -13,7 +13,8 @@ use crate::source::sample_clock::SampleClock;
 use crate::source::{Block, SourceHost};
 
 /// Share by which the time from message to message may differ from that of its samples, and the
-/// resolution of time stamps with the jitter of a node, ms. Chosen: half a sample is allowed beside.
+/// resolution of time stamps with the jitter of a node, ms. Chosen: half a sample is allowed
+/// beside.
 const UNEVEN: (f64, f64) = (0.05, 2.0);
 
 /// Samples from single values.
@@ -42,7 +43,8 @@ impl Singles {
         self.clock.gap();
     }
 
-    /// Takes the values of a message, m/s², channel by channel; true if some are missing before them.
+    /// Takes the values of a message, m/s², channel by channel; true if some are missing before
+    /// them.
     ///
     /// # Errors
     /// The numbers of values, if channels differ.

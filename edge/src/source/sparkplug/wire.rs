@@ -1,8 +1,9 @@
 //! Fields of a protobuf message, read in place.
 //!
-//! A message comes from a stranger, so nothing is copied and nothing is reserved by a length that it
-//! states: what is read never takes more memory than the message itself. Invariant: every field lies
-//! within the bytes of its message, and reading ends after at most as many fields as there are bytes.
+//! A message comes from a stranger, so nothing is copied and nothing is reserved by a length that
+//! it states: what is read never takes more memory than the message itself. Invariant: every field
+//! lies within the bytes of its message, and reading ends after at most as many fields as there are
+//! bytes.
 
 /// The value of a field as it stands on the wire.
 #[derive(Debug, Clone, Copy, PartialEq)]

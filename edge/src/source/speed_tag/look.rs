@@ -25,8 +25,8 @@ pub(crate) enum TagAnswer {
 /// Follows a tag until its first value, for at most `wait`.
 ///
 /// # Errors
-/// [`SourceError::Options`] if topic, password or certificates are not valid, [`SourceError::Io`] if the
-/// broker is not reached or refuses.
+/// [`SourceError::Options`] if topic, password or certificates are not valid, [`SourceError::Io`]
+/// if the broker is not reached or refuses.
 pub(crate) fn look_at_tag(
     settings: &SpeedTagSettings,
     wait: Duration,

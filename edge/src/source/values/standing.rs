@@ -1,8 +1,9 @@
-//! Figures of vibration that stand still: one whose source time does not go on is no new measurement, and one
-//! that is the same to the last digit for long comes from a device that has stopped measuring.
+//! Figures of vibration that stand still: one whose source time does not go on is no new
+//! measurement, and one that is the same to the last digit for long comes from a device that has
+//! stopped measuring.
 //!
-//! Used by the sources that poll. Invariants: a figure with the source time of an earlier one is used once;
-//! what stands still is told. Temperatures and speeds may well stand.
+//! Used by the sources that poll. Invariants: a figure with the source time of an earlier one is
+//! used once; what stands still is told. Temperatures and speeds may well stand.
 
 use std::time::Duration;
 
@@ -11,20 +12,22 @@ use metrics::counter;
 use super::Figure;
 use crate::source::SourceHost;
 
-/// Readings of the same figure in a row after which it is told. Chosen: of a machine that runs, the last
-/// digit of a level changes from one reading to the next; ten equal ones of three digits are no chance.
+/// Readings of the same figure in a row after which it is told. Chosen: of a machine that runs, the
+/// last digit of a level changes from one reading to the next; ten equal ones of three digits are
+/// no chance.
 const FROZEN_READINGS: u32 = 10;
 
 /// Whole numbers below this have too few digits to change from reading to reading.
 const FEW_DIGITS: f64 = 100.0;
 
-/// Shortest time after which a figure whose source time stands is told to be stale, and the shortest as
-/// multiples of the time from poll to poll and of the longest time that it has stood before.
+/// Shortest time after which a figure whose source time stands is told to be stale, and the
+/// shortest as multiples of the time from poll to poll and of the longest time that it has stood
+/// before.
 const STALE_AFTER: (Duration, u32, u32) = (Duration::from_secs(15), 3, 2);
 
 /// The state of a place that is polled.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct ValuePlace {
     /// The last number and its source time, ms since 1970.
     last: Option<(f64, Option<u64>)>,
     /// When this number, with this time, was read first.
@@ -51,12 +54,12 @@ pub(in crate::source) enum Freshness {
 pub(in crate::source) struct Standing {
     host: SourceHost,
     every: Duration,
-    places: Vec<Place>,
+    places: Vec<ValuePlace>,
 }
 
 impl Standing {
     pub(in crate::source) fn new(count: usize, every: Duration, host: SourceHost) -> Self {
-        Self { host, every, places: vec![Place::default(); count] }
+        Self { host, every, places: vec![ValuePlace::default(); count] }
     }
 
     /// Judges a number, as the device holds it, of the place with this number.
@@ -82,8 +85,8 @@ impl Standing {
             }
             let stood_s = stood.as_secs_f64();
             return Freshness::Stale(format!(
-                "is stale: its source time has stood for {stood_s:.0} s; it is the measurement of an \
-                 earlier poll and not used again"
+                "is stale: its source time has stood for {stood_s:.0} s; it is the measurement of \
+                 an earlier poll and not used again"
             ));
         }
         if own.last.is_some_and(|(_, ms)| ms.is_some()) && !is_same_time {
@@ -117,8 +120,8 @@ impl Standing {
             tracing::warn!(source, figure = %key, number, "a value stands still to its last digit");
         }
         let text = format!(
-            "{key} is exactly {number} in each of the last {FROZEN_READINGS} readings and more: does the \
-             transmitter still measure, and does its gateway still hear it?"
+            "{key} is exactly {number} in each of the last {FROZEN_READINGS} readings and more: \
+             does the transmitter still measure, and does its gateway still hear it?"
         );
         self.host.remarks.set(source, "frozen", text);
     }

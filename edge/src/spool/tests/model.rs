@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{batch, open, receipt, sequences, settings};
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ModelStep {
     Commit(u64),
     Acknowledge(Vec<u64>),
     Receipt { through: u64, missing: Option<(u64, u64)> },
@@ -15,19 +15,19 @@ enum Step {
     Reopen,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ModelStep> {
     let number = 1_u64..40;
     prop_oneof![
-        3 => (1_u64..6).prop_map(Step::Commit),
-        3 => prop::collection::vec(number.clone(), 1..6).prop_map(Step::Acknowledge),
+        3 => (1_u64..6).prop_map(ModelStep::Commit),
+        3 => prop::collection::vec(number.clone(), 1..6).prop_map(ModelStep::Acknowledge),
         2 => (number.clone(), prop::option::of((number.clone(), 0_u64..4)))
-            .prop_map(|(through, missing)| Step::Receipt {
+            .prop_map(|(through, missing)| ModelStep::Receipt {
                 through,
                 // a gap lies above what is stored
                 missing: missing.map(|(above, more)| (through + above, more)),
             }),
-        1 => number.prop_map(Step::Park),
-        1 => Just(Step::Reopen),
+        1 => number.prop_map(ModelStep::Park),
+        1 => Just(ModelStep::Reopen),
     ]
 }
 
@@ -47,15 +47,15 @@ struct Model {
 }
 
 impl Model {
-    fn apply(&mut self, step: &Step) {
+    fn apply(&mut self, step: &ModelStep) {
         match step {
-            Step::Commit(count) => {
+            ModelStep::Commit(count) => {
                 for sequence in self.last + 1..=self.last + count {
                     self.rows.insert(sequence, State::Waiting);
                 }
                 self.last += count;
             }
-            Step::Acknowledge(list) => {
+            ModelStep::Acknowledge(list) => {
                 for sequence in list {
                     if *sequence <= self.stored {
                         self.rows.remove(sequence);
@@ -66,8 +66,8 @@ impl Model {
                     }
                 }
             }
-            Step::Receipt { through, .. } if *through > self.last => {}
-            Step::Receipt { through, missing } => {
+            ModelStep::Receipt { through, .. } if *through > self.last => {}
+            ModelStep::Receipt { through, missing } => {
                 let given_out = self.last;
                 self.stored = *through;
                 let is_missing = |sequence: u64| {
@@ -84,12 +84,12 @@ impl Model {
                     }
                 }
             }
-            Step::Park(sequence) => {
+            ModelStep::Park(sequence) => {
                 if let Some(state) = self.rows.get_mut(sequence) {
                     *state = State::Parked;
                 }
             }
-            Step::Reopen => {
+            ModelStep::Reopen => {
                 for state in self.rows.values_mut().filter(|state| **state == State::Parked) {
                     *state = State::Waiting;
                 }
@@ -102,24 +102,24 @@ impl Model {
     }
 }
 
-async fn agree(steps: Vec<Step>) -> Result<(), TestCaseError> {
+async fn agree(steps: Vec<ModelStep>) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().expect("folder");
     let mut spool = open(settings(folder.path())).await;
     let mut model = Model::default();
     for step in steps {
         model.apply(&step);
         match &step {
-            Step::Commit(count) => {
+            ModelStep::Commit(count) => {
                 spool.commit(&mut batch(*count)).await.expect("commits");
             }
-            Step::Acknowledge(list) => spool.acknowledge(list).await.expect("acknowledges"),
-            Step::Receipt { through, missing } => {
+            ModelStep::Acknowledge(list) => spool.acknowledge(list).await.expect("acknowledges"),
+            ModelStep::Receipt { through, missing } => {
                 let gaps: Vec<[u64; 2]> =
                     missing.iter().map(|(first, more)| [*first, first + more]).collect();
                 spool.apply(&receipt(*through, &gaps)).await.expect("applies");
             }
-            Step::Park(sequence) => spool.park(*sequence).await.expect("parks"),
-            Step::Reopen => {
+            ModelStep::Park(sequence) => spool.park(*sequence).await.expect("parks"),
+            ModelStep::Reopen => {
                 spool.close().await;
                 drop(spool);
                 spool = open(settings(folder.path())).await;

@@ -1,8 +1,8 @@
 //! Metrics that exist from the start of a program, at 0 and with their help.
 //!
-//! A counter that appears with its first event hides that event from `increase()`, and an alert rule on a
-//! series that does not exist never fires. So each program announces every metric of its documentation
-//! before it counts anything.
+//! A counter that appears with its first event hides that event from `increase()`, and an alert
+//! rule on a series that does not exist never fires. So each program announces every metric of its
+//! documentation before it counts anything.
 
 use metrics::Unit;
 
@@ -71,8 +71,8 @@ impl Announced {
     }
 }
 
-/// Registers every metric at 0. `known` are values of labels that the configuration names, such as the
-/// lanes of the ways to staff.
+/// Registers every metric at 0. `known` are values of labels that the configuration names, such as
+/// the lanes of the ways to staff.
 pub fn announce(list: &[Announced], known: &[(&'static str, Vec<String>)]) {
     for metric in list {
         metric.describe();

@@ -1,7 +1,7 @@
 //! Callers who have a name of their own: a user's role, and who knows the users.
 //!
-//! The guard ([`super::guard`]) asks [`Callers`] for the owner of a token that is not the configured
-//! one. The agent answers from its store; a server without users has none.
+//! The guard ([`super::guard`]) asks [`Callers`] for the owner of a token that is not the
+//! configured one. The agent answers from its store; a server without users has none.
 
 use std::fmt;
 use std::pin::Pin;
@@ -67,15 +67,15 @@ pub struct Identity {
 pub struct UnknownCallers(pub String);
 
 /// An answer that is on its way.
-pub type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, UnknownCallers>> + Send + 'a>>;
+pub type CallerAnswer<'a, T> = Pin<Box<dyn Future<Output = Result<T, UnknownCallers>> + Send + 'a>>;
 
 /// The directory of users.
 pub trait Callers: Send + Sync + fmt::Debug {
     /// Whether there are users, so that callers on loopback have to say who they are too.
-    fn exist(&self) -> Asked<'_, bool>;
+    fn exist(&self) -> CallerAnswer<'_, bool>;
 
     /// The owner of a bearer token.
-    fn of_token<'a>(&'a self, token: &'a str) -> Asked<'a, Option<Identity>>;
+    fn of_token<'a>(&'a self, token: &'a str) -> CallerAnswer<'a, Option<Identity>>;
 }
 
 #[cfg(test)]

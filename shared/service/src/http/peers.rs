@@ -41,15 +41,15 @@ fn known_by(address: IpAddr) -> IpAddr {
 
 /// A bounded table of callers.
 #[derive(Debug)]
-struct Table<T>(Mutex<HashMap<IpAddr, (Instant, T)>>);
+struct PeerTable<T>(Mutex<HashMap<IpAddr, (Instant, T)>>);
 
-impl<T> Default for Table<T> {
+impl<T> Default for PeerTable<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Default> Table<T> {
+impl<T: Default> PeerTable<T> {
     /// Changes the entry of a caller; `since` is the time since its last change. An entry that was
     /// not changed for `kept` begins anew, and a full table forgets the caller that was silent
     /// longest.
@@ -91,7 +91,7 @@ impl Default for Allowance {
 
 /// How fast each caller asks.
 #[derive(Debug, Default)]
-pub(super) struct Rates(Table<Allowance>);
+pub(super) struct Rates(PeerTable<Allowance>);
 
 impl Rates {
     /// Whether the caller may ask now; the request is counted.
@@ -109,7 +109,7 @@ impl Rates {
 
 /// How often each caller sent a wrong token.
 #[derive(Debug, Default)]
-pub(super) struct Failures(Table<u32>);
+pub(super) struct Failures(PeerTable<u32>);
 
 impl Failures {
     /// Counts a wrong token; returns the number of the caller's last ones and the pause before the

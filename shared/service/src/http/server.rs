@@ -3,8 +3,8 @@
 //! keeps the others out.
 //!
 //! A connection keeps its place ([`crate::places`]) while a request that passed the guard is
-//! answered. All others wait: for a request's head, for the rest of its body, for a refusal; these may lose
-//! their places to new connections.
+//! answered. All others wait: for a request's head, for the rest of its body, for a refusal; these
+//! may lose their places to new connections.
 
 mod body;
 
@@ -30,12 +30,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::peers::Rates;
 use super::tls::Tls;
-use crate::places::{Full, Place, Places};
+use crate::places::{ConnectionPlace, Full, Places};
 use body::{Answering, InTime};
 
 /// Most connections at once, unless [`ServerTerms`] say another number. Scrapers, people and tool
-/// clients of one machine need fewer than thirty; 64 sockets are a sixteenth of a shell's usual limit
-/// of 1,024 files.
+/// clients of one machine need fewer than thirty; 64 sockets are a sixteenth of a shell's usual
+/// limit of 1,024 files.
 const CONNECTIONS: usize = 64;
 /// Longest time of a TLS handshake; a phone on a slow link needs a second.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -141,7 +141,10 @@ async fn connection(stream: TcpStream, tls: Option<Arc<Tls>>, guarded: Guarded, 
 }
 
 /// Waits for a connection and for a place; `None` after a failed attempt.
-async fn take(listener: &TcpListener, places: &Arc<Places>) -> Option<(TcpStream, Peer, Place)> {
+async fn take(
+    listener: &TcpListener,
+    places: &Arc<Places>,
+) -> Option<(TcpStream, Peer, ConnectionPlace)> {
     match listener.accept().await {
         Ok((stream, address)) => {
             let place = Places::take(places, address.ip()).await;
@@ -167,17 +170,17 @@ struct Guarded {
     routes: TowerToHyperService<Router>,
     rates: Arc<Rates>,
     peer: Peer,
-    place: Place,
+    place: ConnectionPlace,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+type ServedAnswer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 impl Service<Request<Incoming>> for Guarded {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Answer;
+    type Future = ServedAnswer;
 
-    fn call(&self, request: Request<Incoming>) -> Answer {
+    fn call(&self, request: Request<Incoming>) -> ServedAnswer {
         let address = self.peer.0.ip();
         let is_limited = !ALWAYS_ASKED.contains(&request.uri().path());
         if is_limited && !self.rates.admit(address) {
@@ -199,13 +202,14 @@ impl Service<Request<Incoming>> for Guarded {
     }
 }
 
-/// Notes that a request of this caller passed the guard: its connection keeps its place until it is answered.
-/// Who has not said who it is counts by its address.
+/// Notes that a request of this caller passed the guard: its connection keeps its place until it is
+/// answered. Who has not said who it is counts by its address.
 ///
 /// # Errors
-/// The answer to a caller that holds as many requests open as it may, or while all callers together do.
+/// The answer to a caller that holds as many requests open as it may, or while all callers together
+/// do.
 pub fn admit<B>(request: &Request<B>, caller: Option<&str>) -> Result<(), Box<Response<Body>>> {
-    let Some(place) = request.extensions().get::<Place>() else { return Ok(()) };
+    let Some(place) = request.extensions().get::<ConnectionPlace>() else { return Ok(()) };
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let peer = peer.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED.into());
     let caller = caller.map_or_else(|| format!("address {peer}"), |name| format!("user {name}"));

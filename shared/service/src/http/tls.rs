@@ -1,7 +1,7 @@
 //! The certificate of an HTTP server, from two PEM files that are read again when they change.
 //!
-//! The files are looked at when a connection comes in, at most every [`LOOK`]. Files that do not fit
-//! each other, as between the two writes of a renewal, leave the certificate of before in use.
+//! The files are looked at when a connection comes in, at most every [`LOOK`]. Files that do not
+//! fit each other, as between the two writes of a renewal, leave the certificate of before in use.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::broker::{TlsError, certificates, failed, provider};
 
-/// Shortest time between two looks at the files. Chosen: a renewal happens weeks before the end of a
-/// certificate, and two looks at file times every few seconds cost nothing.
+/// Shortest time between two looks at the files. Chosen: a renewal happens weeks before the end of
+/// a certificate, and two looks at file times every few seconds cost nothing.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// `[http.tls]`: the certificate of the server, PEM files.
@@ -91,10 +91,12 @@ impl Tls {
         match self.files.config() {
             Ok(config) => {
                 (used.config, used.written) = (config, written);
-                tracing::info!(certificate = %self.files.certificate.display(), "the certificate of the HTTP server was renewed");
+                tracing::info!(certificate = %self.files.certificate.display(), "the certificate \
+                    of the HTTP server was renewed");
             }
             Err(error) => {
-                tracing::warn!(%error, "the renewed certificate of the HTTP server cannot be used; the one of before stays");
+                tracing::warn!(%error, "the renewed certificate of the HTTP server cannot be used; \
+                    the one of before stays");
             }
         }
     }

@@ -1,11 +1,13 @@
 //! The system calls that a confined process may not make, by seccomp.
 //!
-//! A list of what is refused, not of what is allowed: what the allocator, the standard library and a parser
-//! call differs by machine and release, and a call that is missing from a list of allowed ones would refuse
-//! every document. What is refused is what leads out of the process. Files that are open already (the two
-//! pipes) stay usable. `RLIMIT_NPROC` is not set: it counts every thread of the user, the parent's too.
+//! A list of what is refused, not of what is allowed: what the allocator, the standard library and
+//! a parser call differs by machine and release, and a call that is missing from a list of allowed
+//! ones would refuse every document. What is refused is what leads out of the process. Files that
+//! are open already (the two pipes) stay usable. `RLIMIT_NPROC` is not set: it counts every thread
+//! of the user, the parent's too.
 //!
-//! **Invariant.** No privilege can be gained any more (`no_new_privs`), and the filter cannot be taken off.
+//! **Invariant.** No privilege can be gained any more (`no_new_privs`), and the filter cannot be
+//! taken off.
 
 use std::collections::BTreeMap;
 
@@ -93,15 +95,16 @@ const REFUSED_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[i64] = &[];
 
-/// Refuses the calls for the rest of this process's life. On a processor that the crate has no filter for
-/// (32 bits) nothing is refused, and the limits of resources hold alone.
+/// Refuses the calls for the rest of this process's life. On a processor that the crate has no
+/// filter for (32 bits) nothing is refused, and the limits of resources hold alone.
 pub(super) fn refuse() -> Result<(), CallError> {
     let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(()) };
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().chain(REFUSED_HERE).map(|&call| (call, Vec::new())).collect();
     rules.insert(libc::SYS_clone, vec![new_process()?]);
     install(arch, rules, libc::EPERM)?;
-    // its flags lie in memory, where a filter cannot look: the library then makes its threads by `clone`
+    // its flags lie in memory, where a filter cannot look: the library then makes its threads by
+    // `clone`
     install(arch, BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)
 }
 

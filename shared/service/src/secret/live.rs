@@ -1,7 +1,8 @@
 //! A secret that is read again each time it is used.
 //!
-//! Invariant: what cannot be read now changes nothing. A file that is missing or empty for a moment, as while
-//! it is replaced, leaves the secret of before in use; the log tells it once, and again when it is over.
+//! Invariant: what cannot be read now changes nothing. A file that is missing or empty for a
+//! moment, as while it is replaced, leaves the secret of before in use; the log tells it once, and
+//! again when it is over.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,7 +72,8 @@ impl LiveSecret {
         let was_unread = self.0.is_unread.swap(why.is_some(), Ordering::Relaxed);
         match why {
             Some(reason) if !was_unread => {
-                tracing::warn!(%source, reason, "a secret cannot be read again, the one of before stays in use");
+                tracing::warn!(%source, reason, "a secret cannot be read again, the one of before \
+                    stays in use");
             }
             None if was_unread => tracing::info!(%source, "a secret can be read again"),
             Some(_) | None => {}

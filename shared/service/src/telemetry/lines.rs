@@ -1,5 +1,6 @@
-//! Lines of the log on their way to standard error. A thread writes them: where nobody reads a pipe any more
-//! (a collector that hangs, a container's log driver that blocks), the log stands still and nothing else does.
+//! Lines of the log on their way to standard error. A thread writes them: where nobody reads a pipe
+//! any more (a collector that hangs, a container's log driver that blocks), the log stands still
+//! and nothing else does.
 //!
 //! Invariant: a task that logs never waits. What finds no room is dropped, counted in
 //! `pdm_log_lines_dropped_total`, and told in the log itself as soon as that moves again.
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 use pdm_shared::bounds::is_hidden;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Lines that wait to be written. Chosen: more than a start at `debug` writes at once, and below 10 MB.
+/// Lines that wait to be written. Chosen: more than a start at `debug` writes at once, and below 10
+/// MB.
 const WAITING: usize = 16_384;
 /// Longest wait at the end of a program for its last lines.
 const LAST: Duration = Duration::from_secs(1);
@@ -74,9 +76,10 @@ impl Lines {
     }
 }
 
-/// A line without a character that would begin another one, move a terminal's cursor or turn the direction of
-/// what follows: names of files and texts of senders hold such. Written as JSON escapes them (`\\n`,
-/// `\\u001b`), so that a line of JSON stays one. Where lines have colours, these stay.
+/// A line without a character that would begin another one, move a terminal's cursor or turn the
+/// direction of what follows: names of files and texts of senders hold such. Written as JSON
+/// escapes them (`\\n`, `\\u001b`), so that a line of JSON stays one. Where lines have colours,
+/// these stay.
 fn on_one_line(line: Vec<u8>, is_coloured: bool) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&line) else { return line };
     let body = text.strip_suffix('\n').unwrap_or(text);
@@ -105,7 +108,8 @@ fn on_one_line(line: Vec<u8>, is_coloured: bool) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The length of the code of a colour (ECMA-48, SGR) that a text begins with, 0 if it begins with none.
+/// The length of the code of a colour (ECMA-48, SGR) that a text begins with, 0 if it begins with
+/// none.
 fn colour_of(text: &str) -> usize {
     let Some(codes) = text.strip_prefix("\u{1b}[") else { return 0 };
     let length = codes.bytes().take_while(|one| one.is_ascii_digit() || *one == b';').count();
@@ -127,7 +131,8 @@ fn write_all(lines: &Receiver<Vec<u8>>, counts: &Counts, mut out: impl Write) {
         let dropped = counts.dropped.swap(0, Ordering::Relaxed);
         if dropped > 0 {
             let told = format!(
-                " WARN {dropped} lines of the log were dropped: what reads standard error stood still\n"
+                " WARN {dropped} lines of the log were dropped: what reads standard error stood \
+                 still\n"
             );
             let _unwritten = out.write_all(told.as_bytes());
         }

@@ -52,8 +52,8 @@ fn every_feature_has_a_name_in_both_languages() {
     }
 }
 
-/// A feature that the event tells must be known here: this reads the example, so a field that is added
-/// to the block without a feature fails.
+/// A feature that the event tells must be known here: this reads the example, so a field that is
+/// added to the block without a feature fails.
 #[test]
 fn every_figure_of_the_events_waveform_is_a_feature() {
     let text = include_str!("../../../../config/examples/event.json");

@@ -1,6 +1,6 @@
-//! The published form of a request to `POST /chat/completions` (OpenAI's `CreateChatCompletionRequest`,
-//! the fields that this project may use), and the rule that each call of a tool has exactly one result
-//! before the conversation goes on.
+//! The published form of a request to `POST /chat/completions` (OpenAI's
+//! `CreateChatCompletionRequest`, the fields that this project may use), and the rule that each
+//! call of a tool has exactly one result before the conversation goes on.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! NASA/IMS by the RMS columns of its feature tables: which bearings alarm, how long before the end.
+//! NASA/IMS by the RMS columns of its feature tables: which bearings alarm, how long before the
+//! end.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
@@ -7,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pdm_edge::condition::MonitorSettings;
-use pdm_edge::series::{Request, Table, judge_by, read_table};
+use pdm_edge::series::{Request, SeriesTable, judge_by, read_table};
 
 /// Hours before the end of a test from which on a sound bearing may alarm: the whole rig shakes.
 const SHAKES_H: f64 = 48.0;
@@ -24,7 +25,7 @@ const BEARINGS: usize = 4;
 pub(super) struct ImsTest {
     name: &'static str,
     failed: Failed,
-    table: Table,
+    table: SeriesTable,
 }
 
 /// Hours before the end at which each bearing first alarmed.

@@ -1,9 +1,9 @@
-//! Names where the stated speed is off, and against a sound record of the point, by rules that have not seen
-//! the rig.
+//! Names where the stated speed is off, and against a sound record of the point, by rules that have
+//! not seen the rig.
 //!
-//! Rules are fitted on the recordings as they are, as the shipped one is, and asked about the same recordings
-//! otherwise. Invariant: the level from which a comb of the cage names a rolling element is that of the other
-//! rigs, too.
+//! Rules are fitted on the recordings as they are, as the shipped one is, and asked about the same
+//! recordings otherwise. Invariant: the level from which a comb of the cage names a rolling element
+//! is that of the other rigs, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ use super::{Fold, Measured, figures_against, generated, in_parallel, listed, sco
 
 mod learnt;
 
-/// How far above the strongest record that is no ball a comb of the cage names one, dB: what the shipped
-/// constant was chosen by.
+/// How far above the strongest record that is no ball a comb of the cage names one, dB: what the
+/// shipped constant was chosen by.
 const COMB_MARGIN_DB: f64 = 2.0;
 /// Windows of a sound recording from which the past of windows is learnt.
 const PAST_WINDOWS: usize = 6;
 
-/// Every recording of the folders, once for each stated speed, then against its past; in windows of a second
-/// where these are asked for.
+/// Every recording of the folders, once for each stated speed, then against its past; in windows of
+/// a second where these are asked for.
 ///
 /// # Errors
 /// A folder or a file cannot be read.

@@ -1,9 +1,9 @@
 //! The recordings and the generated records as a gateway sees them: cut into windows of a second.
 //!
-//! In a second a shaft turns 15 to 60 times, so lines are resolved less and chance levels differ from
-//! those of a whole recording. The rule for short records is fitted on these windows, and each fold
-//! of them is judged by a rule that has seen no window of its rig. Invariant: a window has the truth
-//! and the rig of what it is cut from.
+//! In a second a shaft turns 15 to 60 times, so lines are resolved less and chance levels differ
+//! from those of a whole recording. The rule for short records is fitted on these windows, and each
+//! fold of them is judged by a rule that has seen no window of its rig. Invariant: a window has the
+//! truth and the rig of what it is cut from.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -13,7 +13,8 @@ use pdm_dsp::{Part, Request};
 
 use super::{Measured, Sample, figures, generated_by, in_parallel, listed};
 
-/// Length of a window, s, and turns of the shaft that it has at least: one more than a verdict needs.
+/// Length of a window, s, and turns of the shaft that it has at least: one more than a verdict
+/// needs.
 const WINDOW_S: f64 = 1.0;
 const WINDOW_TURNS: f64 = LEAST_TURNS + 1.0;
 /// Most windows of a recording, spread evenly over it: more of the same say little more.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pdm_edge::condition::{Features, Judgement, Monitor, MonitorSettings, Observation};
-use pdm_edge::series::{Request, Table, read_table};
+use pdm_edge::series::{Request, SeriesTable, read_table};
 
 /// Bearing, table and columns.
 const FAILED: [(&str, &str, &[&str]); 4] = [
@@ -45,7 +45,7 @@ pub(super) fn judged(folder: &Path) -> anyhow::Result<Vec<(String, Judged)>> {
     Ok(judged)
 }
 
-fn judge(table: &Table, column: usize) -> Judged {
+fn judge(table: &SeriesTable, column: usize) -> Judged {
     let begin = table.rows.first().map(|row| row.at);
     let mut monitor = Monitor::new(MonitorSettings::default());
     let name = &table.columns[column];

@@ -1,9 +1,9 @@
 //! Measures how wide an interval of the remaining life has to be, by runs that had no say in it.
 //!
-//! Split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, "Distribution-free
-//! predictive inference for regression", JASA 113, section 2.2) with bearings in place of samples,
-//! because windows of one run resemble each other: every bearing has the same weight, and each is
-//! judged by the width that the others ask for.
+//! Split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018,
+//! "Distribution-free predictive inference for regression", JASA 113, section 2.2) with bearings in
+//! place of samples, because windows of one run resemble each other: every bearing has the same
+//! weight, and each is judged by the width that the others ask for.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,8 +62,8 @@ pub(super) fn write(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::Res
     let mean = folds.iter().map(|fold| fold.covered).sum::<f64>() / folds.len() as f64;
     writeln!(
         text,
-        "\n{:.0} % held on the mean of {} bearings left out; all together ask for a factor of {all:.2} on \
-         top of the program's own width\n",
+        "\n{:.0} % held on the mean of {} bearings left out; all together ask for a factor of \
+         {all:.2} on top of the program's own width\n",
         100.0 * mean,
         folds.len()
     )

@@ -79,7 +79,8 @@ fn write_verdicts(text: &mut String, verdicts: &[Verdict]) -> std::fmt::Result {
     let groundless: f64 = verdicts.iter().map(|verdict| verdict.groundless).sum();
     writeln!(
         text,
-        "\ngroundless {:.2} % of the time before onset, {} early, median delay {:.2} of what is left\n",
+        "\ngroundless {:.2} % of the time before onset, {} early, median delay {:.2} of what is \
+         left\n",
         100.0 * groundless / verdicts.len() as f64,
         verdicts.iter().map(|verdict| verdict.early).sum::<usize>(),
         delays[delays.len() / 2]
@@ -166,8 +167,8 @@ fn write_every_window(text: &mut String, outcomes: &[RunOutcome]) -> std::fmt::R
     };
     writeln!(
         text,
-        "- PHM 2012 score of every window that is told a life, {} bearings of the same weight: {:.3}, \
-         \"0.2 × age\" {:.3}",
+        "- PHM 2012 score of every window that is told a life, {} bearings of the same weight: \
+         {:.3}, \"0.2 × age\" {:.3}",
         bearings.len(),
         mean(&|life| phm_2012(life.left_h, life.told_h[1])),
         mean(&|life| phm_2012(life.left_h, 0.2 * life.age_h))

@@ -1,7 +1,7 @@
 //! Checks whether an alarm is justified by the signal in hindsight. Needs no label.
 //!
-//! Level: the running median (11 snapshots) of the RMS, of the 4–12 kHz and of the 10–1000 Hz part of
-//! each axis over the lowest settled level so far (median of 50 snapshots), the largest of them.
+//! Level: the running median (11 snapshots) of the RMS, of the 4–12 kHz and of the 10–1000 Hz part
+//! of each axis over the lowest settled level so far (median of 50 snapshots), the largest of them.
 //! Onset: the first snapshot after which the level never falls below [`SHOWS`] again.
 
 use ndarray::Array3;
@@ -13,7 +13,8 @@ use serde::Serialize;
 const SHOWS: f64 = 1.3;
 /// Snapshots to either side in which it must show for an alarm to be justified.
 pub(super) const NEAR: usize = 30;
-/// The share of the time from onset to end before which a Critical needs a level of its own, and that level.
+/// The share of the time from onset to end before which a Critical needs a level of its own, and
+/// that level.
 const CRITICAL_SHARE: f64 = 0.5;
 const CRITICAL_LEVEL: f64 = 2.0;
 /// Bands, Hz.
@@ -47,8 +48,8 @@ impl Verdict {
     }
 }
 
-/// Holds the alarms of a run, one flag a snapshot for either axis, to its level and to the snapshots
-/// on either side in which it must show.
+/// Holds the alarms of a run, one flag a snapshot for either axis, to its level and to the
+/// snapshots on either side in which it must show.
 pub(super) fn hold(run: &str, (level, near): (&[f64], usize), on: &[bool]) -> Verdict {
     let windows = level.len().min(on.len());
     let onset = onset(level).min(windows.saturating_sub(1));
@@ -75,7 +76,8 @@ fn onset(level: &[f64]) -> usize {
     level.iter().rposition(|level| *level < SHOWS).map_or(0, |last| last + 1)
 }
 
-/// A Critical held to the signal: the first snapshot that has one, where it stands and what it shows.
+/// A Critical held to the signal: the first snapshot that has one, where it stands and what it
+/// shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FirstCritical {
     /// The snapshot.
@@ -84,8 +86,8 @@ pub struct FirstCritical {
     pub share: f64,
     /// The level there.
     pub level: f64,
-    /// Snapshots with a Critical before half of the time from onset to end whose level is below twice the
-    /// settled one.
+    /// Snapshots with a Critical before half of the time from onset to end whose level is below
+    /// twice the settled one.
     pub too_early: usize,
 }
 
@@ -178,7 +180,8 @@ mod tests {
         assert!((verdict.groundless - 0.4).abs() < 1e-9 && verdict.failed());
     }
 
-    /// Issue 35, "Must show": no Critical before half of the time from onset to end unless the level is doubled.
+    /// Issue 35, "Must show": no Critical before half of the time from onset to end unless the
+    /// level is doubled.
     #[test]
     fn a_critical_is_held_to_the_time_that_is_left_and_to_the_level() {
         let level: Vec<f64> = (0..201)

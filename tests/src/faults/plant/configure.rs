@@ -29,13 +29,14 @@ impl Plant {
                 mail.port()
             )
         });
-        // the forms of the program on a server, a hook's own file on SQLite: both reach the same receiver
+        // the forms of the program on a server, a hook's own file on SQLite: both reach the same
+        // receiver
         let form = match &self.place {
             StorePlace::Sqlite(_) => "template = \"staff.toml\"\n",
             StorePlace::Postgres(_) => "",
         };
-        // the oracle holds every notification as an obligation: none is held back for a summary, none
-        // is told with another's, and none past the store, which keeps no account of it
+        // the oracle holds every notification as an obligation: none is held back for a summary,
+        // none is told with another's, and none past the store, which keeps no account of it
         format!(
             "{store}[silence]\nstore_after_s = 0.0\n[intake]\nrival_silent_s = 1.0\n\
              [broker]\naddresses = [\"127.0.0.1:{}\"]\nkeep_alive_s = 5\n\

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pdm_harness::{Network, Proxy, SmallDisk, WallClock};
 
 use super::{Database, Plant};
-use crate::faults::plan::{Fault, Link, Owner, Step, Victim};
+use crate::faults::plan::{Fault, FaultStep, Link, Owner, Victim};
 use crate::faults::receiver::Manners;
 use crate::faults::redelivery;
 
@@ -14,7 +14,7 @@ const SLOW: Network = Network::Slow { bytes_per_s: 30_000, delay: Duration::from
 
 impl Plant {
     /// Applies the faults of a step, and waits for the pause after them.
-    pub(in crate::faults) fn suffer(&mut self, step: &Step) {
+    pub(in crate::faults) fn suffer(&mut self, step: &FaultStep) {
         for fault in &step.faults {
             self.begin(*fault);
         }

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use pdm_knowledge::relevance::CUT_OFF;
 
 use super::{Case, Cases, Set, hidden, models};
-use crate::retrieval::{Answer, DEPTH, Quality};
+use crate::retrieval::{DEPTH, Quality, RetrievalAnswer};
 
 /// A question of a set, judged by models of the other sets.
 pub(super) struct Judged {
     /// The hits, with none of them refused.
-    answer: Answer,
+    answer: RetrievalAnswer,
     /// Probability that any candidate answers.
     answered: f64,
     /// The probability with its topics of elsewhere hidden.
@@ -36,7 +36,7 @@ pub(super) fn judged(sets: &Cases, fitted_to: &[&Cases]) -> Vec<(Set, Vec<Judged
                 found.into_iter().take(DEPTH).map(|(_, id)| id.clone()).collect();
             let example = case.any(&one);
             Judged {
-                answer: Answer { question: case.question.clone(), found },
+                answer: RetrievalAnswer { question: case.question.clone(), found },
                 answered: any.probability(&example.0),
                 hidden: any.probability(&hidden(&example).0),
             }
@@ -59,8 +59,8 @@ pub(super) fn cut_offs(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<String> {
         let (wrongly, rightly) = (below(&with), below(&without));
         writeln!(
             told,
-            "// cut-off {cut_off}: {wrongly} of {} refused wrongly, {rightly} of {} rightly, {hidden} where \
-             the topics are hidden",
+            "// cut-off {cut_off}: {wrongly} of {} refused wrongly, {rightly} of {} rightly, \
+             {hidden} where the topics are hidden",
             with.len(),
             without.len()
         )?;
@@ -76,15 +76,15 @@ pub(super) fn line_of_each_set(sets: &[(Set, Vec<Judged>)]) -> anyhow::Result<St
             let answers = of_set.iter().map(|judged| {
                 let refused = judged.answered < cut_off;
                 let found = if refused { Vec::new() } else { judged.answer.found.clone() };
-                Answer { found, ..judged.answer.clone() }
+                RetrievalAnswer { found, ..judged.answer.clone() }
             });
             Quality::of(&answers.collect::<Vec<_>>(), |_| true)
         };
         let (always, judged) = (of(0.0), of(f64::from(CUT_OFF)));
         writeln!(
             told,
-            "// {set:?} by the other sets: recall@3 {:.3} and nDCG@3 {:.3} where nothing is refused; \
-             {:.3} and {:.3} with {} of {} refused wrongly, {} of {} rightly",
+            "// {set:?} by the other sets: recall@3 {:.3} and nDCG@3 {:.3} where nothing is \
+             refused; {:.3} and {:.3} with {} of {} refused wrongly, {} of {} rightly",
             always.recall,
             always.ndcg,
             judged.recall,

@@ -1,13 +1,16 @@
-//! The order of the chunks of a question: how probable it is that each of them is the one that answers, as a
-//! softmax over the chunks (ListNet with one relevant place: Cao et al. 2007, doi:10.1145/1273496.1273513).
+//! The order of the chunks of a question: how probable it is that each of them is the one that
+//! answers, as a softmax over the chunks (ListNet with one relevant place: Cao et al. 2007,
+//! doi:10.1145/1273496.1273513).
 //!
-//! Against a logistic model of all chunks alike this compares chunks of one question only, which is what an
-//! order is. Judged by a model of the other sets and with the same evidence, nDCG@3 where nothing is refused is
-//! 0.83 by a logistic model and 0.87 by this one on `floor`, and 0.82 by both on `former-blind`.
+//! Against a logistic model of all chunks alike this compares chunks of one question only, which is
+//! what an order is. Judged by a model of the other sets and with the same evidence, nDCG@3 where
+//! nothing is refused is 0.83 by a logistic model and 0.87 by this one on `floor`, and 0.82 by both
+//! on `former-blind`.
 
 use super::{Example, PENALTY, STEPS, solved};
 
-/// Weights of the evidence as it is. Evidence that is the same for all chunks of a question has weight 0.
+/// Weights of the evidence as it is. Evidence that is the same for all chunks of a question has
+/// weight 0.
 pub(super) fn weights(questions: &[&[Example]]) -> Vec<f64> {
     let answered: Vec<&[Example]> =
         questions.iter().copied().filter(|rows| rows.iter().any(|(_, answers)| *answers)).collect();
@@ -63,8 +66,8 @@ fn loss(questions: &[Scaled], solution: &[f64]) -> f64 {
     penalty + questions.iter().map(of).sum::<f64>()
 }
 
-/// One step of Newton's method, halved until it makes the loss smaller: whole steps swing for ever where one
-/// number of evidence nearly follows from others.
+/// One step of Newton's method, halved until it makes the loss smaller: whole steps swing for ever
+/// where one number of evidence nearly follows from others.
 #[allow(clippy::needless_range_loop, reason = "rows and columns of one matrix, by their index")]
 fn step(questions: &[Scaled], solution: &mut Vec<f64>) {
     let size = solution.len();

@@ -1,4 +1,5 @@
-//! The dashboard over PostgreSQL: every query runs on the agent's own tables, as the role that is made for it.
+//! The dashboard over PostgreSQL: every query runs on the agent's own tables, as the role that is
+//! made for it.
 
 use pdm_harness::{Postgres, until};
 use serde_json::Value;

@@ -1,6 +1,6 @@
-//! Home Assistant's MQTT discovery: the messages arrive retained at a real broker, have the form that is
-//! documented (<https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery>), and their templates turn what
-//! the programs really publish into values that the entity takes.
+//! Home Assistant's MQTT discovery: the messages arrive retained at a real broker, have the form
+//! that is documented (<https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery>), and
+//! their templates turn what the programs really publish into values that the entity takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! The flow for Node-RED: the real program runs it beside the agent; a lamp shows the machine's worst bearing, a
-//! message to staff becomes a line, and a button at the machine acknowledges.
+//! The flow for Node-RED: the real program runs it beside the agent; a lamp shows the machine's
+//! worst bearing, a message to staff becomes a line, and a button at the machine acknowledges.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

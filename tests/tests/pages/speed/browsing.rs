@@ -1,5 +1,5 @@
-//! A fleet of a thousand bearings in a real browser: first paint, the longest task at a quarter of the CPU's
-//! speed, eight tabs, a plot of 100,000 points, and the weight of scripts and styles.
+//! A fleet of a thousand bearings in a real browser: first paint, the longest task at a quarter of
+//! the CPU's speed, eight tabs, a plot of 100,000 points, and the weight of scripts and styles.
 
 #![expect(clippy::print_stdout, reason = "the figures of the run are printed")]
 
@@ -20,10 +20,14 @@ const WATCH: &str = "window.longTasks = []; new PerformanceObserver(list => {
     .observe({ type: 'longtask', buffered: true });";
 const PAINT: &str = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime";
 /// Draws 100,000 points with the vendored uPlot; the time until the frame after.
-const PLOT: &str = "const x = [], y = []; for (let i = 0; i < 100000; i += 1) { x.push(i); y.push(Math.sin(i / 300)); }
-    const at = performance.now(); const root = document.createElement('div'); document.body.append(root);
-    new uPlot({ width: 900, height: 300, series: [{}, { stroke: 'red' }], scales: { x: { time: false } } }, [x, y], root);
-    return new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now() - at))));";
+const PLOT: &str = "const x = [], y = []; for (let i = 0; i < 100000; i += 1) { x.push(i); \
+    y.push(Math.sin(i / 300)); }
+    const at = performance.now(); const root = document.createElement('div'); \
+    document.body.append(root);
+    new uPlot({ width: 900, height: 300, series: [{}, { stroke: 'red' }], scales: { x: { time: \
+    false } } }, [x, y], root);
+    return new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now() \
+    - at))));";
 
 /// R-AGENT-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -71,7 +75,8 @@ async fn tabs(browser: &Browser, url: &str) {
         browser
             .until("the live stream", "return document.querySelector('#live').textContent !== ''")
             .await;
-        let on = "const live = document.querySelector('#live'); return live.textContent === live.dataset.on";
+        let on = "const live = document.querySelector('#live'); return live.textContent === \
+            live.dataset.on";
         live += u32::from(browser.run(on).await == json!(true));
     }
     println!("tabs that are open and live: {live} of {}", windows.len());
@@ -84,7 +89,8 @@ async fn tabs(browser: &Browser, url: &str) {
 
 /// Measures the scripts and styles that the heaviest page loads.
 async fn weight(browser: &Browser, url: &str) {
-    let loaded = "return performance.getEntriesByType('resource').map(one => one.name).filter(one => /\\/assets\\/.*\\.(js|css)$/.test(one))";
+    let loaded = "return performance.getEntriesByType('resource').map(one => one.name).filter(one \
+        => /\\/assets\\/.*\\.(js|css)$/.test(one))";
     let loaded = browser.run(loaded).await;
     let mut bytes = 0;
     for one in loaded.as_array().expect("addresses").iter().filter_map(Value::as_str) {

@@ -1,8 +1,8 @@
-//! A store with a million events: a thousand that the agent has judged, and copies of them before, made by
-//! the database itself in its own schema.
+//! A store with a million events: a thousand that the agent has judged, and copies of them before,
+//! made by the database itself in its own schema.
 //!
-//! Chosen: one window in ten carries spectra of 2 × 400 lines; a window every 90 s, which is a day of a
-//! thousand bearings.
+//! Chosen: one window in ten carries spectra of 2 × 400 lines; a window every 90 s, which is a day
+//! of a thousand bearings.
 
 use pdm_agent::settings::StorePlace;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
@@ -11,7 +11,8 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 pub(super) const COPIES: u32 = 999;
 /// Copies of each event in one transaction.
 const PORTION: u32 = 50;
-/// Copies of each notification, episode and action: of a hundred bearings that alarm, 20,000 of each.
+/// Copies of each notification, episode and action: of a hundred bearings that alarm, 20,000 of
+/// each.
 const TOLD: u32 = 199;
 
 /// The spellings of a database.
@@ -35,13 +36,15 @@ const SQLITE: Spelling = Spelling {
     identity: |hex| format!("unhex({hex})"),
     time: |ms| {
         format!(
-            "strftime('%Y-%m-%dT%H:%M:%S.', ({ms}) / 1000, 'unixepoch') || printf('%03dZ', ({ms}) % 1000)"
+            "strftime('%Y-%m-%dT%H:%M:%S.', ({ms}) / 1000, 'unixepoch') || printf('%03dZ', ({ms}) \
+             % 1000)"
         )
     },
     field: |text, name| format!("json_extract({text}, '$.{name}')"),
     series: |from, to| {
         format!(
-            "(WITH RECURSIVE n(n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM n WHERE n < {to}) SELECT n FROM n)"
+            "(WITH RECURSIVE n(n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM n WHERE n < {to}) \
+             SELECT n FROM n)"
         )
     },
     judged: ", judged",
@@ -52,7 +55,8 @@ const POSTGRES: Spelling = Spelling {
     identity: |hex| format!("({hex})::uuid"),
     time: |ms| {
         format!(
-            "to_char(to_timestamp(({ms}) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+            "to_char(to_timestamp(({ms}) / 1000.0) AT TIME ZONE 'UTC', \
+             'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
         )
     },
     field: |text, name| format!("({text}::json ->> '{name}')"),
@@ -66,7 +70,8 @@ pub(super) async fn fill(place: &StorePlace) {
         StorePlace::Sqlite(file) => {
             let url = format!("sqlite://{}", file.display());
             let mut connection = SqliteConnection::connect(&url).await.expect("opened");
-            let fast = "PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; PRAGMA busy_timeout = 10000";
+            let fast = "PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; PRAGMA busy_timeout \
+                = 10000";
             sqlx::raw_sql(fast).execute(&mut connection).await.expect("set");
             for statement in statements(&SQLITE) {
                 sqlx::raw_sql(AssertSqlSafe(statement))
@@ -97,11 +102,13 @@ pub(super) async fn fill(place: &StorePlace) {
 
 /// The weeks of the copies, by the agent's own rule.
 const PARTITIONS: &str = "DO $$ DECLARE week bigint; start text; stop text; BEGIN
-    FOR week IN SELECT generate_series((SELECT min(measured_at_ms) - 100000000 FROM events) / 604800000,
+    FOR week IN SELECT generate_series((SELECT min(measured_at_ms) - 100000000 FROM events) / \
+    604800000,
                                        (SELECT max(measured_at_ms) FROM events) / 604800000) LOOP
         start := rpad(lpad(to_hex(week * 604800000), 12, '0'), 32, '0');
         stop := rpad(lpad(to_hex((week + 1) * 604800000), 12, '0'), 32, '0');
-        EXECUTE format('CREATE TABLE IF NOT EXISTS events_%s PARTITION OF events FOR VALUES FROM (%L) TO (%L)',
+        EXECUTE format('CREATE TABLE IF NOT EXISTS events_%s PARTITION OF events FOR VALUES FROM \
+    (%L) TO (%L)',
             to_char(to_timestamp(week * 604800) AT TIME ZONE 'UTC', 'YYYY_MM_DD'), start, stop);
     END LOOP;
 END $$";
@@ -142,9 +149,11 @@ fn events(of: &Spelling, series: &str) -> String {
         "{{\"envelope\":{{\"df_hz\":1.0,\"unit\":\"g²\",\"amplitude\":[{line}]}},\
          \"acceleration\":{{\"df_hz\":1.0,\"unit\":\"g\",\"amplitude\":[{line}]}}}}"
     );
-    let with = "CASE WHEN n.n % 10 = 0 THEN replace(s.payload, '\"spectra\":null', '\"spectra\":' || spectra) ELSE s.payload END";
+    let with = "CASE WHEN n.n % 10 = 0 THEN replace(s.payload, '\"spectra\":null', '\"spectra\":' \
+        || spectra) ELSE s.payload END";
     let renamed = format!(
-        "replace(replace({with}, {}, {}), '\"measured_at\":\"' || {} || '\"', '\"measured_at\":\"' || {} || '\"')",
+        "replace(replace({with}, {}, {}), '\"measured_at\":\"' || {} || '\"', '\"measured_at\":\"' \
+         || {} || '\"')",
         (of.field)("s.payload", "event_id"),
         hyphened(&format!("({hex})")),
         (of.field)("s.payload", "measured_at"),
@@ -167,8 +176,10 @@ fn judgements(of: &Spelling, series: &str) -> String {
     let hex = digits(of, ms, "s.sequence");
     format!(
         "INSERT INTO pdm_agent_memory
-             (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late, fault_type,
-              fault_stage, risk_level, degradation_speed, rul_hours, rul_assessment, recommendation_ko,
+             (event_id, site, equipment_id, bearing_id, measured_at_ms, judged_at_ms, late, \
+         fault_type,
+              fault_stage, risk_level, degradation_speed, rul_hours, rul_assessment, \
+         recommendation_ko,
               recommendation_en, uncertainty, tool_use, follow_up_actions, diagnosis)
          SELECT {}, m.site, m.equipment_id, m.bearing_id, {ms}, {ms}, m.late, m.fault_type,
                 m.fault_stage, m.risk_level, m.degradation_speed, m.rul_hours, m.rul_assessment,
@@ -197,9 +208,11 @@ fn told(of: &Spelling) -> [String; 4] {
     let work = id(&format!("(f.asked_at_ms {past})"), number);
     [
         format!(
-            "INSERT INTO episodes (episode_id, site, equipment_id, bearing_id, sequence, opened_at_ms,
+            "INSERT INTO episodes (episode_id, site, equipment_id, bearing_id, sequence, \
+             opened_at_ms,
                                    changed_at_ms, closed_at_ms, transition, course, acknowledgement,
-                                   suppression, state, notification_id, risk_level, notification, since_ms)
+                                   suppression, state, notification_id, risk_level, notification, \
+             since_ms)
              SELECT {episode}, e.site, e.equipment_id, e.bearing_id, e.sequence,
                     e.opened_at_ms {past}, e.changed_at_ms {past}, e.changed_at_ms {past}, 'closed',
                     e.course, e.acknowledgement, e.suppression, 'closed', e.notification_id,

@@ -1,4 +1,5 @@
-//! Dates that were read, by their parts: a date that is told passes if every part of it stands in one of them.
+//! Dates that were read, by their parts: a date that is told passes if every part of it stands in
+//! one of them.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Periods that name what was read (`return_1m`, `period: "1y"`): they pass where a text uses them as a label
-//! (`1개월 수익률`, "the 12-month return") and nowhere else.
+//! Periods that name what was read (`return_1m`, `period: "1y"`): they pass where a text uses them
+//! as a label (`1개월 수익률`, "the 12-month return") and nowhere else.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,8 @@ const BEHIND: [&str; 6] = ["최근", "지난", "과거", "last", "past", "over t
 pub(super) struct Labels(BTreeSet<u32>);
 
 impl Labels {
-    /// Takes the periods of a name or of a short value: words of digits with the letter of a period.
+    /// Takes the periods of a name or of a short value: words of digits with the letter of a
+    /// period.
     pub(super) fn add(&mut self, text: &str) {
         if text.len() > 64 {
             return;

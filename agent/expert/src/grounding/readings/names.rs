@@ -1,5 +1,5 @@
-//! Names with digits: codes, designations, standards, ids. They pass as they were read, letter by letter, or as
-//! the program knows them (`config/words/names.toml`, the bearing catalogue).
+//! Names with digits: codes, designations, standards, ids. They pass as they were read, letter by
+//! letter, or as the program knows them (`config/words/names.toml`, the bearing catalogue).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -125,8 +125,8 @@ impl Names {
     }
 }
 
-/// Whether a word is a name: letters beside digits, parts joined by a hyphen, or a code that is no number
-/// because of its first nought.
+/// Whether a word is a name: letters beside digits, parts joined by a hyphen, or a code that is no
+/// number because of its first nought.
 fn is_name(token: &str) -> bool {
     let has_digit = token.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = token.bytes().any(|byte| byte.is_ascii_alphabetic());

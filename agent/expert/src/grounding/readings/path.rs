@@ -15,7 +15,8 @@ const WITHOUT_UNIT: [&str; 4] = ["kurtosis", "crest_factor", "skewness", "simila
 /// Last words of a path whose number is a name.
 const NAMES: [&str; 7] = ["id", "code", "number", "no", "year", "version", "page"];
 
-/// The ways in which a number at a path may be told: value, unit, and whether a unit may stand beside it.
+/// The ways in which a number at a path may be told: value, unit, and whether a unit may stand
+/// beside it.
 pub(super) fn tellings(path: &str, raw: f64) -> Vec<(f64, Unit, Telling)> {
     let last = path.rsplit('.').next().unwrap_or(path);
     let is_name = |name: &str| last == name || last.ends_with(&format!("_{name}"));

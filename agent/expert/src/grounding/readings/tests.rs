@@ -59,7 +59,8 @@ fn a_figure_of_another_bearing_is_withheld() {
     let mut readings = Readings::in_plant(names);
     readings.add_text("P-101 · DE: 경고, P-F 2단계, 잔여수명 120시간\n- BPFO 18.2 dB");
     readings.add_data(&json!({ "bearings": [
-        { "equipment_id": "P-102", "bearing_id": "DE", "rul_hours": 96.0, "level": { "rms_g": 0.17 } },
+        { "equipment_id": "P-102", "bearing_id": "DE", "rul_hours": 96.0,
+            "level": { "rms_g": 0.17 } },
         { "equipment_id": "P-101", "bearing_id": "NDE", "rul_hours": 400.0 },
     ], "documents": [{ "id": "EM-05", "text": "P-102는 42 Nm로 체결" }] }));
     for text in [
@@ -105,8 +106,8 @@ proptest::proptest! {
     }
 }
 
-/// Transcripts with what their tools answered, after the three example dialogues of the ETF chat and the plant's
-/// own chat: question, arguments and answers of the calls, final answer.
+/// Transcripts with what their tools answered, after the three example dialogues of the ETF chat
+/// and the plant's own chat: question, arguments and answers of the calls, final answer.
 fn transcripts() -> Vec<(&'static str, Vec<serde_json::Value>, Vec<serde_json::Value>, &'static str)>
 {
     vec![
@@ -128,24 +129,27 @@ fn transcripts() -> Vec<(&'static str, Vec<serde_json::Value>, Vec<serde_json::V
                 { "code": "102110", "name": "TIGER 200", "expense_ratio": 0.05, "return_1m": 6.62,
                   "latest_net_assets": 9_100_000_000_u64 },
             ])],
-            "## KODEX 200 vs TIGER 200 비교\n| 항목 | KODEX 200 | TIGER 200 |\n|---|---|---|\n| 코드 | 069500 | 102110 |\n\
+            "## KODEX 200 vs TIGER 200 비교\n| 항목 | KODEX 200 | TIGER 200 |\n|---|---|---|\n| 코드 | \
+             069500 | 102110 |\n\
              | 보수율 | 0.15% | 0.05% |\n| 1개월 수익률 | 2.84% | 6.62% |\n| 순자산 | 145억 | 91억 |",
         ),
         (
             "KODEX 200의 지난해 성과는?",
             vec![json!({ "etf_code": "069500", "period": "1y" })],
-            vec![
-                json!({ "summary": { "etf_code": "069500", "period": "1y", "start_date": "2025-02-12",
-                "end_date": "2026-02-12", "start_close": 35000, "end_close": 36500, "change_rate": 4.29 } }),
-            ],
-            "KODEX 200(069500)의 12개월 수익률은 4.29%입니다. 2025-02-12 종가 35,000원에서 2026년 2월 12일 36,500원이 됐습니다.",
+            vec![json!({ "summary": { "etf_code": "069500", "period": "1y",
+                    "start_date": "2025-02-12",
+                "end_date": "2026-02-12", "start_close": 35000, "end_close": 36500,
+                "change_rate": 4.29 } })],
+            "KODEX 200(069500)의 12개월 수익률은 4.29%입니다. 2025-02-12 종가 35,000원에서 2026년 2월 12일 36,500원이 \
+             됐습니다.",
         ),
         (
             "P-101 베어링 형번과 등급 기준을 알려줘",
             vec![json!({ "equipment_id": "P-101" })],
             vec![json!({ "equipment_id": "P-101", "work_order": "WO-20261123-8B1D7133CA29",
                 "level": { "velocity_rms_mm_s": 5.44 }, "bpfo": { "snr_db": 24.1 } })],
-            "P-101의 베어링 6205는 ISO 20816-1로 봅니다. 진동속도 5.44 mm/s, 결함선 24.1 dB, 작업지시 WO-20261123-8B1D7133CA29입니다.",
+            "P-101의 베어링 6205는 ISO 20816-1로 봅니다. 진동속도 5.44 mm/s, 결함선 24.1 dB, 작업지시 \
+             WO-20261123-8B1D7133CA29입니다.",
         ),
     ]
 }
@@ -175,8 +179,9 @@ fn codes_labels_standards_and_designations_of_example_answers_pass_to_the_letter
     }
 }
 
-/// Every digit of those answers is changed into every other; what is told then was not read. At most 2 % pass:
-/// 0.15 % becomes the 0.05 % of the other fund, 6205 another bearing of the catalogue, 20816-1 another part.
+/// Every digit of those answers is changed into every other; what is told then was not read. At
+/// most 2 % pass: 0.15 % becomes the 0.05 % of the other fund, 6205 another bearing of the
+/// catalogue, 20816-1 another part.
 #[test]
 fn a_changed_digit_in_an_example_answer_is_withheld() {
     let (mut tried, mut passed) = (0, Vec::new());

@@ -1,11 +1,11 @@
 //! A damaged file is set aside, and a new one takes over the rows that can still be read.
 //!
-//! The file holds what can be made again: the shipped documents and the judgements of the agent's store
-//! are filled in anew by whoever opened it. Documents of a person's own are taken over where their rows can be
-//! read, else they have to be ingested again; the damaged file is kept for that.
+//! The file holds what can be made again: the shipped documents and the judgements of the agent's
+//! store are filled in anew by whoever opened it. Documents of a person's own are taken over where
+//! their rows can be read, else they have to be ingested again; the damaged file is kept for that.
 //!
-//! Invariant: only damage sets a file aside. One that is locked, full, not allowed or of a newer version
-//! is left where it is.
+//! Invariant: only damage sets a file aside. One that is locked, full, not allowed or of a newer
+//! version is left where it is.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,8 @@ impl EmbeddedStore {
         Ok((store, Some(SetAside { path: path.to_owned(), aside, saved, reason })))
     }
 
-    /// Opens the file and has SQLite look through it: a search would meet a damaged page much later.
+    /// Opens the file and has SQLite look through it: a search would meet a damaged page much
+    /// later.
     async fn open_sound(path: &Path, dimensions: usize) -> Result<Self, StoreError> {
         let store = Self::open(path, dimensions).await?;
         let found = async {
@@ -121,8 +122,8 @@ impl EmbeddedStore {
     }
 }
 
-/// The keys between the first and the last, at most 200,000: a damaged page stops a walk through the table,
-/// and the look-up of a key on another page succeeds.
+/// The keys between the first and the last, at most 200,000: a damaged page stops a walk through
+/// the table, and the look-up of a key on another page succeeds.
 async fn keys(old: &mut SqliteConnection) -> Vec<i64> {
     const MOST: i64 = 200_000;
     let bounds = "select min(key), max(key) from chunk";

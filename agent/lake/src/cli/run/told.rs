@@ -1,4 +1,5 @@
-//! The figures of a running archiver, for a collector of text files (such as that of Prometheus' node exporter).
+//! The figures of a running archiver, for a collector of text files (such as that of Prometheus'
+//! node exporter).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -91,7 +91,8 @@ fn what_is_no_day_is_none() {
     }
 }
 
-/// R-CHAT-5: a weekend is its Saturday and Sunday, and what is compared with a day has changed since it.
+/// R-CHAT-5: a weekend is its Saturday and Sunday, and what is compared with a day has changed
+/// since it.
 #[test]
 fn weekends_comparisons_and_longer_periods_are_read() {
     let on = |day: u32, clause: &str| {

@@ -23,29 +23,34 @@ impl CoreFields {
         format!("{} · {}", self.key.equipment, self.key.bearing)
     }
 
-    /// The order of a list, worst first: by risk, then what cannot be judged now, stage, and the shortest life left.
+    /// The order of a list, worst first: by risk, then what cannot be judged now, stage, and the
+    /// shortest life left.
     pub(in crate::chat) fn worst_first(&self, other: &Self) -> std::cmp::Ordering {
         let life = |core: &Self| core.rul_hours.unwrap_or(f64::INFINITY);
         let of = |core: &Self| (core.risk, core.is_unseen(), core.stage);
         of(other).cmp(&of(self)).then(life(self).total_cmp(&life(other)))
     }
 
-    /// Whether nothing can be said of it now: it was judged Normal before it stood still or lost its sensor.
+    /// Whether nothing can be said of it now: it was judged Normal before it stood still or lost
+    /// its sensor.
     pub(in crate::chat) fn is_unseen(&self) -> bool {
         self.risk == RiskLevel::Normal && self.watch != Watch::Judged
     }
 
-    /// Whether the advice of its last judgement is of now: of a machine that cannot be judged now none is that lets it run.
+    /// Whether the advice of its last judgement is of now: of a machine that cannot be judged now
+    /// none is that lets it run.
     pub(in crate::chat) fn is_advised(&self) -> bool {
         self.watch == Watch::Judged || self.risk >= RiskLevel::Warning
     }
 
-    /// By which measurement it first reached the level at which it stands; none where that is not known.
+    /// By which measurement it first reached the level at which it stands; none where that is not
+    /// known.
     pub(in crate::chat) fn level_since(&self) -> Option<Timestamp> {
         self.risen.iter().find(|(level, _)| *level == self.risk).map(|(_, at)| *at)
     }
 
-    /// `, 위험 도달 2026-11-27 08:00 KST(측정)`, where it reached its level later than it became abnormal.
+    /// `, 위험 도달 2026-11-27 08:00 KST(측정)`, where it reached its level later than it became
+    /// abnormal.
     pub(in crate::chat) fn reached_in_words(&self, reader: Reader) -> String {
         let later = self.level_since().filter(|at| Some(*at) != self.abnormal_since);
         let Some(at) = later.map(|at| reader.clock_time(at)) else { return String::new() };

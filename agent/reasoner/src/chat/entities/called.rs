@@ -1,6 +1,6 @@
-//! Machines by what people call them: the words of a name in any order with its number (`1호 크러셔`, `팬3`,
-//! `feed pump 2`), a part of the name where that is enough, one with a slip; and numbers that no machine of the
-//! kind has.
+//! Machines by what people call them: the words of a name in any order with its number (`1호 크러셔`,
+//! `팬3`, `feed pump 2`), a part of the name where that is enough, one with a slip; and numbers that
+//! no machine of the kind has.
 
 use super::UnknownName;
 use super::naming::{PROPOSED, squeezed};
@@ -110,8 +110,8 @@ pub(super) fn machines_called<'a>(text: &str, fleet: &'a [CoreFields]) -> Called
     called
 }
 
-/// Adds the machine whose name stands word for word from a token on, its number where the name has it (`냉각탑 3호
-/// 팬`); how many tokens it is, zero if none.
+/// Adds the machine whose name stands word for word from a token on, its number where the name has
+/// it (`냉각탑 3호 팬`); how many tokens it is, zero if none.
 fn add_whole<'a>(
     called: &mut Called<'a>,
     tokens: &[Token],
@@ -232,7 +232,8 @@ fn add_run<'a>(
     add_unknown(called, text, tokens, from)
 }
 
-/// Adds the machine that a token names by its kind and that the plant does not have; how many tokens it is.
+/// Adds the machine that a token names by its kind and that the plant does not have; how many
+/// tokens it is.
 fn add_unknown(called: &mut Called<'_>, text: &str, tokens: &[Token], from: usize) -> usize {
     let is_kind = QUESTION_WORDS.machine_kinds.iter().any(|kind| is_word(&tokens[from].text, kind));
     let name = if is_kind && is_qualified_kind(tokens, from) {
@@ -252,7 +253,8 @@ fn add_unknown(called: &mut Called<'_>, text: &str, tokens: &[Token], from: usiz
     1
 }
 
-/// The other machines of a site whose ids have the same letters: `BLW-1` beside `BLW-2` of "the two blowers".
+/// The other machines of a site whose ids have the same letters: `BLW-1` beside `BLW-2` of "the two
+/// blowers".
 fn of_same_code<'a>(machine: Machine<'a>, named: &[(Machine<'a>, Vec<Name>)]) -> Vec<Machine<'a>> {
     let letters = |id: &str| id.chars().take_while(|c| c.is_alphabetic()).collect::<String>();
     let own = letters(machine.1);
@@ -262,8 +264,9 @@ fn of_same_code<'a>(machine: Machine<'a>, named: &[(Machine<'a>, Vec<Name>)]) ->
     named.iter().map(|(other, _)| other).filter(is_same).copied().collect()
 }
 
-/// Leaves out machines that words fit by the other language alone, and that are called otherwise in the words' own one,
-/// where they fit another machine's own name: `fan` is the ID fan, and not the blower whose Korean name is 송풍기.
+/// Leaves out machines that words fit by the other language alone, and that are called otherwise in
+/// the words' own one, where they fit another machine's own name: `fan` is the ID fan, and not the
+/// blower whose Korean name is 송풍기.
 fn leave_called_otherwise(
     found: &mut Vec<Machine<'_>>,
     tokens: &[Token],
@@ -293,8 +296,9 @@ fn is_before_code(tokens: &[Token], at: usize) -> bool {
     is_joined && tokens.get(at).is_some_and(is_letters)
 }
 
-/// Whether a kind of machine stands behind a word that makes it another one than those of the plant: `condensate
-/// pump`, where the words together are no name. Words of questions and of every sentence make no name.
+/// Whether a kind of machine stands behind a word that makes it another one than those of the
+/// plant: `condensate pump`, where the words together are no name. Words of questions and of every
+/// sentence make no name.
 fn is_qualified_kind(tokens: &[Token], from: usize) -> bool {
     let Some(before) = from.checked_sub(1).map(|at| &tokens[at]) else { return false };
     let kind = &tokens[from].text;
@@ -309,8 +313,8 @@ fn is_qualified_kind(tokens: &[Token], from: usize) -> bool {
         && QUESTION_WORDS.qualifiers.contains(&before.text)
 }
 
-/// The name of a machine whose kind is the end of a Korean word: `냉각수펌프` of `냉각수펌프는`, where no machine of the
-/// plant is called so.
+/// The name of a machine whose kind is the end of a Korean word: `냉각수펌프` of `냉각수펌프는`, where no
+/// machine of the plant is called so.
 fn compound_of_kind(word: &str) -> Option<String> {
     let letters: Vec<char> = word.chars().collect();
     let kinds = QUESTION_WORDS.machine_kinds.iter().filter(|kind| !kind.is_ascii());
@@ -456,7 +460,8 @@ pub(super) fn place_of_slip(text: &str, core: &CoreFields) -> Option<usize> {
     })
 }
 
-/// Whether a text has a name with a slip: one letter of four or more in Hangul, two of eight or more in Latin.
+/// Whether a text has a name with a slip: one letter of four or more in Hangul, two of eight or
+/// more in Latin.
 fn is_nearly_in(name: &str, text: &str) -> bool {
     let (name_chars, text_chars): (Vec<char>, Vec<char>) =
         (name.chars().collect(), text.chars().collect());

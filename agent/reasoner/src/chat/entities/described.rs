@@ -1,4 +1,5 @@
-//! A bearing that a question describes by how its alarm stands (`the shelved one`), where one alone stands so.
+//! A bearing that a question describes by how its alarm stands (`the shelved one`), where one alone
+//! stands so.
 
 use pdm_shared::episode::Suppression;
 use pdm_shared::id::BearingKey;

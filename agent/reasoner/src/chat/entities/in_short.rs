@@ -79,7 +79,8 @@ pub(super) fn named_in_short(question: &Question, fleet: &[CoreFields]) -> Optio
     only(fleet.iter().filter(is_other).collect())
 }
 
-/// The two machines that the last questions and answers were about, where a question asks about both.
+/// The two machines that the last questions and answers were about, where a question asks about
+/// both.
 pub(super) fn both_of_conversation(question: &Question, fleet: &[CoreFields]) -> Vec<BearingKey> {
     if !has(&question.message.to_lowercase(), &PLAIN_WORDS.both) {
         return Vec::new();
@@ -98,8 +99,9 @@ pub(super) fn both_of_conversation(question: &Question, fleet: &[CoreFields]) ->
     if both.len() < 2 { Vec::new() } else { both }
 }
 
-/// The machine that a short follow-up calls by a word of its name, or by its size (`and the little one?`, `꼬마는?`): one
-/// of those that the conversation named, one whose name has a word of theirs, or the only one of the plant.
+/// The machine that a short follow-up calls by a word of its name, or by its size (`and the little
+/// one?`, `꼬마는?`): one of those that the conversation named, one whose name has a word of theirs,
+/// or the only one of the plant.
 fn of_conversation(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
     let said = said_in_short(&question.message);
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -176,8 +178,8 @@ fn said_in_short(message: &str) -> Vec<String> {
     words.filter(|word| !EMPTY.contains(&word.as_str())).collect()
 }
 
-/// The only one of these machines whose name has a word of the size that is said; where one alone has a size, the only
-/// other one is of the other size.
+/// The only one of these machines whose name has a word of the size that is said; where one alone
+/// has a size, the only other one is of the other size.
 fn by_size(said: &[&str], of: &[&CoreFields]) -> Option<BearingKey> {
     let groups = &PLAIN_WORDS.sizes;
     let at = groups
@@ -212,8 +214,8 @@ fn only(cores: &[&&CoreFields]) -> Option<BearingKey> {
     cores.iter().all(|core| is_of(core, first)).then(|| first.clone())
 }
 
-/// The bearing of the machine that the conversation spoke of last, where a question names its end or place alone:
-/// `비부하측은?`, `and the NDE?`
+/// The bearing of the machine that the conversation spoke of last, where a question names its end
+/// or place alone: `비부하측은?`, `and the NDE?`
 fn other_end(question: &Question, fleet: &[CoreFields]) -> Option<BearingKey> {
     let before = spoken_of(question, fleet);
     let first = before.first()?;

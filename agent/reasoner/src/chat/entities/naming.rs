@@ -1,4 +1,5 @@
-//! Machines and bearings that a text names, however it writes them, and names that nobody here knows.
+//! Machines and bearings that a text names, however it writes them, and names that nobody here
+//! knows.
 
 use pdm_shared::id::BearingKey;
 
@@ -9,7 +10,8 @@ use crate::chat::intent::{self, PLAIN_WORDS};
 
 /// Names that are proposed for one that nobody knows.
 pub(super) const PROPOSED: usize = 3;
-/// Letters before the digits of names that are no machines: documents, standards, work orders, gateways, bearings.
+/// Letters before the digits of names that are no machines: documents, standards, work orders,
+/// gateways, bearings.
 const OTHERS: [&str; 19] = [
     "em", "mh", "wo", "iso", "iec", "ks", "din", "api", "vdi", "rs", "ip", "pt", "nlgi", "gw",
     "nu", "er", "uer", "za", "fmea",
@@ -56,7 +58,8 @@ pub(in crate::chat) fn named_in(text: &str, fleet: &[CoreFields]) -> Meant {
     let mut meant = Meant::default();
     let mut machines: Vec<(&str, &str)> = Vec::new();
     let mut missing: Vec<UnknownName> = Vec::new();
-    // a question for the limits of a class is about no machine of the plant that has its kind's name
+    // a question for the limits of a class is about no machine of the plant that has its kind's
+    // name
     let is_of_class = intent::asks_zone_limits(&text.to_lowercase());
     let called = if is_of_class { Called::default() } else { machines_called(text, fleet) };
     let place = |core: &CoreFields| {
@@ -130,8 +133,8 @@ fn on_machine(
     Ok(all.into_iter().take(1).map(|one| one.key.clone()).collect())
 }
 
-/// Whether a text names the place where a bearing sits on its machine (`고속축`), and not a longer one that has
-/// its letters (`비부하측` has those of `부하측`).
+/// Whether a text names the place where a bearing sits on its machine (`고속축`), and not a longer one
+/// that has its letters (`비부하측` has those of `부하측`).
 pub(super) fn is_located(text: &str, core: &CoreFields, of_machine: &[&CoreFields]) -> bool {
     let Some(place) = &core.location else { return false };
     let lower = text.to_lowercase();
@@ -241,8 +244,8 @@ fn place_of(text: &str, words: &[(usize, &str)], name: &str) -> Option<usize> {
     found.or_else(|| if is_latin { None } else { text.to_lowercase().find(&name.to_lowercase()) })
 }
 
-/// Whether a word is the size of a bolt or a class of clearance and no machine: `M12` where bolts are spoken of. A
-/// machine is written with its hyphen there (`M-12`).
+/// Whether a word is the size of a bolt or a class of clearance and no machine: `M12` where bolts
+/// are spoken of. A machine is written with its hyphen there (`M-12`).
 fn is_size(word: &str, text: &str) -> bool {
     const OF_BOLTS: [&str; 9] =
         ["볼트", "너트", "나사", "토크", "조여", "bolt", "nut", "screw", "torque"];

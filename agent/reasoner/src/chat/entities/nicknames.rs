@@ -1,5 +1,5 @@
-//! Kinds of machines by what the shop floor calls them (`콤프`, `뽐뿌`, `comp`): read as the word of the kind that a
-//! machine of the plant has in its name.
+//! Kinds of machines by what the shop floor calls them (`콤프`, `뽐뿌`, `comp`): read as the word of
+//! the kind that a machine of the plant has in its name.
 
 use crate::chat::desk::CoreFields;
 use crate::chat::intent::{PLAIN_WORDS, QUESTION_WORDS};

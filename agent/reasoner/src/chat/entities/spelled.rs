@@ -1,5 +1,5 @@
-//! Machines whose id is written as it is spoken (`케이110`, `케이백십` for `K-110`), or without its letters (`340A` for
-//! `P-340A`): read as the id, where one id of the plant alone fits.
+//! Machines whose id is written as it is spoken (`케이110`, `케이백십` for `K-110`), or without its
+//! letters (`340A` for `P-340A`): read as the id, where one id of the plant alone fits.
 
 use std::collections::BTreeSet;
 

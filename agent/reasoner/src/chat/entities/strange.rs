@@ -1,6 +1,6 @@
-//! A name that nobody here knows, in a follow-up (`and the boiler?`, `보일러는?`) or in a question about its state
-//! (`status of the boiler`, `보일러 상태`). Without it the figures of the machine that was spoken of before, or the list
-//! of the plant, would answer for another one.
+//! A name that nobody here knows, in a follow-up (`and the boiler?`, `보일러는?`) or in a question
+//! about its state (`status of the boiler`, `보일러 상태`). Without it the figures of the machine that
+//! was spoken of before, or the list of the plant, would answer for another one.
 
 use super::naming::PROPOSED;
 use super::{UnknownName, named_in};
@@ -31,8 +31,8 @@ const POINTING: [&str; 33] = [
     "이것", "그것", "저것", "여기", "거기", "저기", "지금", "우리", "this", "that", "it", "he",
     "she", "other", "one", "you", "me", "rest", "now",
 ];
-/// Likeness of two names from which on one is proposed for the other. Chosen: with less, machines are proposed that have
-/// nothing of the name.
+/// Likeness of two names from which on one is proposed for the other. Chosen: with less, machines
+/// are proposed that have nothing of the name.
 const ALIKE: f64 = 0.6;
 /// Most words of a name.
 const MOST_WORDS: usize = 3;
@@ -154,7 +154,8 @@ fn is_machine_part(name: &str) -> bool {
     singular.into_iter().any(|word| parts.iter().any(|part| part == word))
 }
 
-/// Whether a short message asks for a part in a follow-up and names nothing else: `and the seals?`, `그럼 씰은?`
+/// Whether a short message asks for a part in a follow-up and names nothing else: `and the seals?`,
+/// `그럼 씰은?`
 pub(in crate::chat) fn asks_machine_part(message: &str) -> bool {
     let lower = message.trim().trim_end_matches(['?', '!', '.', '~', ' ']).to_lowercase();
     let begin = BEGINS.iter().find(|begin| lower.starts_with(**begin));
@@ -166,8 +167,8 @@ pub(in crate::chat) fn asks_machine_part(message: &str) -> bool {
     is_follow_up && is_name(name) && is_machine_part(name)
 }
 
-/// The machines that are proposed for words that nobody knows: those that have one of the words, and those whose names are
-/// written nearly so. A machine that has neither is none that was meant.
+/// The machines that are proposed for words that nobody knows: those that have one of the words,
+/// and those whose names are written nearly so. A machine that has neither is none that was meant.
 fn near_words(name: &str, fleet: &[CoreFields]) -> Vec<String> {
     let mut found: Vec<(bool, &str)> = Vec::new();
     for core in fleet {
@@ -187,7 +188,8 @@ fn near_words(name: &str, fleet: &[CoreFields]) -> Vec<String> {
     found.into_iter().take(PROPOSED).map(|(_, id)| id.to_owned()).collect()
 }
 
-/// Whether a name is that of a machine or a site, a word of questions, a day, or a term of the field.
+/// Whether a name is that of a machine or a site, a word of questions, a day, or a term of the
+/// field.
 fn is_known(name: &str, fleet: &[CoreFields]) -> bool {
     names_known(name, fleet) || intent::is_of_questions(name)
 }

@@ -131,7 +131,8 @@ fn a_follow_up_is_about_what_the_conversation_named_last() {
     assert_eq!(ask(Vec::new()), Vec::<String>::new());
 }
 
-/// Two sites have a K-40, which are called differently; one of the machines is a blower and called a fan in Korean.
+/// Two sites have a K-40, which are called differently; one of the machines is a blower and called
+/// a fan in Korean.
 fn named_differently() -> Vec<CoreFields> {
     let of = |(site, machine, ko, en): (&str, &str, &str, &str)| {
         let mut core = fleet().swap_remove(0);
@@ -150,7 +151,8 @@ fn named_differently() -> Vec<CoreFields> {
     .into()
 }
 
-/// R-CHAT-5: a configured name is that of one machine, whatever other machine has its number at another site.
+/// R-CHAT-5: a configured name is that of one machine, whatever other machine has its number at
+/// another site.
 #[test]
 fn a_configured_name_is_that_of_one_machine_alone() {
     let fleet = named_differently();

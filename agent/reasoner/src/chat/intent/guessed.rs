@@ -1,5 +1,5 @@
-//! Questions that no word of the lists decides: what they were taken for is said, so that an answer to another question
-//! shows itself.
+//! Questions that no word of the lists decides: what they were taken for is said, so that an answer
+//! to another question shows itself.
 
 use pdm_shared::text::Text;
 
@@ -7,8 +7,8 @@ use super::lookup::Lookup;
 use super::resemblance::{Spoken, likely};
 use super::{by_rules, plain};
 
-/// Share of likeness from which on a reading is not called a guess. Chosen by the questions of a second plant, whose
-/// author did not know how a question is read.
+/// Share of likeness from which on a reading is not called a guess. Chosen by the questions of a
+/// second plant, whose author did not know how a question is read.
 const PLAIN: f32 = 0.6;
 
 /// Whether a clause was taken for this by its likeness to other questions alone, and not surely.

@@ -1,6 +1,6 @@
-//! Kinds of questions that a few words decide alone (`config/words/plain.toml`), before the lists of
-//! `questions.toml` and the likeness to other questions are asked: those that were taken for a commoner kind, such as
-//! a count of false alarms for one of alarms.
+//! Kinds of questions that a few words decide alone (`config/words/plain.toml`), before the lists
+//! of `questions.toml` and the likeness to other questions are asked: those that were taken for a
+//! commoner kind, such as a count of false alarms for one of alarms.
 
 use super::lookup::Lookup;
 use super::named::{Topic, topic};
@@ -61,7 +61,8 @@ fn of_rules(text: &str, (names_bearing, is_about_one): (bool, bool)) -> Option<V
     })
 }
 
-/// What a clause plainly asks for where it states a reading, or asks for what no level of vibration answers.
+/// What a clause plainly asks for where it states a reading, or asks for what no level of vibration
+/// answers.
 fn of_acts(clause: &str, text: &str, is_about_one: bool) -> Option<Vec<Lookup>> {
     if asks_contact(text) {
         return None;
@@ -158,7 +159,8 @@ pub(in crate::chat) fn asks_permission(clause: &str) -> bool {
     has(&clause.to_lowercase(), &PLAIN_WORDS.permission)
 }
 
-/// Whether a message asks whether something may be done under a condition of which vibration says nothing.
+/// Whether a message asks whether something may be done under a condition of which vibration says
+/// nothing.
 pub(in crate::chat) fn asks_under_condition(message: &str) -> bool {
     asks_permission(message) && has(&message.to_lowercase(), &PLAIN_WORDS.conditions)
 }
@@ -169,8 +171,8 @@ pub(in crate::chat) fn asks_beyond_vibration(clause: &str) -> bool {
     bodily::asks_of_body(&text) || bodily::asks_harder(&text) || bodily::asks_act_first(&text)
 }
 
-/// Whether a message states or asks something whose parts stand between commas: a reading with the question whether it is
-/// allowed, an act with the question what comes first.
+/// Whether a message states or asks something whose parts stand between commas: a reading with the
+/// question whether it is allowed, an act with the question what comes first.
 pub(in crate::chat) fn is_of_one_piece(message: &str) -> bool {
     asks_beyond_vibration(message) || stated::reading_in(message).is_some()
 }
@@ -276,8 +278,8 @@ pub(super) fn refined(mut asked: Vec<Lookup>, clause: &str, names_bearing: bool)
     asked
 }
 
-/// Whether a clause asks for the value of something: `what value is normal` behind a word of the field asks for no
-/// list of sound bearings.
+/// Whether a clause asks for the value of something: `what value is normal` behind a word of the
+/// field asks for no list of sound bearings.
 pub(in crate::chat) fn asks_value(clause: &str) -> bool {
     has(&clause.to_lowercase(), &PLAIN_WORDS.of_values)
 }
@@ -302,8 +304,9 @@ fn asks_verdicts(text: &str, names_bearing: bool) -> bool {
     is_counted && (of_alarms || of_judgements)
 }
 
-/// Whether a clause asks for the limits of ISO 20816-3 of a class of machines, which it names by its power or its
-/// foundation: a question for a table, whatever machine of the plant is called by the same word.
+/// Whether a clause asks for the limits of ISO 20816-3 of a class of machines, which it names by
+/// its power or its foundation: a question for a table, whatever machine of the plant is called by
+/// the same word.
 pub(in crate::chat) fn asks_zone_limits(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
     let is_of_class = power_kw(text).is_some() || has(text, &words.foundation);
@@ -332,7 +335,8 @@ pub(in crate::chat) fn power_kw(text: &str) -> Option<f64> {
     })
 }
 
-/// The velocity that a text in lower case states, mm/s RMS: the figure with that unit, else the only one without any.
+/// The velocity that a text in lower case states, mm/s RMS: the figure with that unit, else the
+/// only one without any.
 pub(in crate::chat) fn velocity_mm_s(text: &str) -> Option<f64> {
     let all = numbers(text);
     let unit = |to: usize| text[to..].trim_start();

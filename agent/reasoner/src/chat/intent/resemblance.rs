@@ -106,19 +106,22 @@ pub(super) fn likely(clause: &str, spoken: Spoken) -> [Likely; 2] {
     [0, 1].map(|rank| Likely { lookup: KINDS[order[rank]].1, share: shares[order[rank]] })
 }
 
-/// Least share by which a clause asks for something that no rule finds in it. Chosen by the questions of an author
-/// whom the fit had not seen: with less, sentences that ask nothing are answered.
+/// Least share by which a clause asks for something that no rule finds in it. Chosen by the
+/// questions of an author whom the fit had not seen: with less, sentences that ask nothing are
+/// answered.
 const LEAST: f32 = 0.1;
 /// Least share by which a text plainly asks for something. Chosen by the same questions.
 pub(super) const SURE: f32 = 0.5;
-/// Least share by which it asks for something else than the rules say. Chosen by the same questions and those of four
-/// plants; with less, rules for rare things lose to common ones.
+/// Least share by which it asks for something else than the rules say. Chosen by the same questions
+/// and those of four plants; with less, rules for rare things lose to common ones.
 const REPLACES: f32 = 0.7;
-/// Words of a clause that says too little to be compared with others, where the rules find something in it, and the least
-/// share there. Chosen: "전체 목록" has two, and is the list of machines.
+/// Words of a clause that says too little to be compared with others, where the rules find
+/// something in it, and the least share there. Chosen: "전체 목록" has two, and is the list of
+/// machines.
 const SHORT: usize = 2;
 const SURE_IF_SHORT: f32 = 0.9;
-/// Least share by which it asks to do something: a question that is taken for an order is not answered.
+/// Least share by which it asks to do something: a question that is taken for an order is not
+/// answered.
 const TO_DO: f32 = 0.3;
 /// Least share of a second thing beside the first.
 const SECOND: f32 = 0.25;
@@ -159,7 +162,8 @@ pub(super) fn settled(ruled: Vec<Lookup>, clause: &str, spoken: Spoken) -> Vec<L
     if first.share < least || !may_replace(lookup, &ruled) {
         return ruled;
     }
-    // what a person has is asked for alone; a plant's list of what was told is another one than that of a bearing
+    // what a person has is asked for alone; a plant's list of what was told is another one than
+    // that of a bearing
     let is_beside = |one: &Lookup| !matches!(one, Lookup::Person | Lookup::Handover);
     let second = second.lookup.filter(|_| second.share >= SECOND && lookup != Lookup::Act);
     let all = std::iter::once(lookup).chain(second.filter(is_beside));
@@ -181,15 +185,17 @@ fn asks_to_run(clause: &str) -> bool {
         && !super::asks_beyond_vibration(&text)
 }
 
-/// Whether likeness may put this in the place of what the rules found. "Why" is part of many questions that ask for
-/// something else, which the rules know by a second word; alarms are counted where the rules find alarms.
+/// Whether likeness may put this in the place of what the rules found. "Why" is part of many
+/// questions that ask for something else, which the rules know by a second word; alarms are counted
+/// where the rules find alarms.
 fn may_replace(lookup: Lookup, ruled: &[Lookup]) -> bool {
     if ruled.is_empty() {
         return true;
     }
     let is_of_alarms =
         |one: &Lookup| matches!(one, Lookup::Alarms | Lookup::ToldOfAll | Lookup::Told);
-    // whether it may run, who is on duty and what is put off stand in records, whatever a document says
+    // whether it may run, who is on duty and what is put off stand in records, whatever a document
+    // says
     let is_of_records = |one: &Lookup| {
         matches!(one, Lookup::Stop | Lookup::Duty | Lookup::Shelf | Lookup::Act | Lookup::Fleet)
     };
@@ -287,13 +293,14 @@ struct Several {
 }
 
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct KindQuestion {
     several: Vec<Several>,
     #[serde(flatten)]
     kinds: BTreeMap<String, Questions>,
 }
 
-/// The questions of each author. The authors knew neither each other's questions nor how a question is read.
+/// The questions of each author. The authors knew neither each other's questions nor how a question
+/// is read.
 const AUTHORS: [&str; 6] = [
     include_str!("../../../../../config/words/asked/author_1.toml"),
     include_str!("../../../../../config/words/asked/author_2.toml"),
@@ -310,7 +317,7 @@ static FITTED: LazyLock<TextKinds> = LazyLock::new(|| {
 
 /// The examples of an author.
 fn examples_of(text: &str) -> Vec<KindExample> {
-    let asked: Asked =
+    let asked: KindQuestion =
         config::parse(Path::new("asked"), text).expect("tests read the shipped files");
     let place = |name: &str| KINDS.iter().position(|(kind, _)| *kind == name);
     let example = |text: &str, kinds: Vec<usize>, about: &str| {
@@ -392,7 +399,7 @@ mod tests {
     fn every_kind_has_questions_and_every_question_a_kind() {
         let mut authors = [0; KINDS.len()];
         for text in AUTHORS {
-            let asked: Asked = config::parse(Path::new("asked"), text).expect("parses");
+            let asked: KindQuestion = config::parse(Path::new("asked"), text).expect("parses");
             for (at, (kind, _)) in KINDS.iter().enumerate() {
                 let of = asked
                     .kinds

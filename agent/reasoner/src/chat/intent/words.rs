@@ -110,7 +110,8 @@ pub(in crate::chat) static QUESTION_WORDS: LazyLock<QuestionWords> = LazyLock::n
     config::parse(Path::new("questions.toml"), SHIPPED).expect("tests read the shipped file")
 });
 
-/// Whether a text holds one of the words: a Korean one anywhere, an English one from the begin of a word on.
+/// Whether a text holds one of the words: a Korean one anywhere, an English one from the begin of a
+/// word on.
 pub(in crate::chat) fn has(text: &str, words: &[String]) -> bool {
     words.iter().any(|word| {
         text.match_indices(word.as_str()).any(|(at, _)| {

@@ -235,7 +235,8 @@ const fn of_no_machine(language: Language) -> &'static str {
     }
 }
 
-/// Says that the plant has written no lock-out of the machine, before the general one if there is one.
+/// Says that the plant has written no lock-out of the machine, before the general one if there is
+/// one.
 fn no_lock_out(general: Option<&str>, language: Language) -> String {
     let (none, head) = match language {
         Language::Ko => (
@@ -243,15 +244,16 @@ fn no_lock_out(general: Option<&str>, language: Language) -> String {
             "일반 절차입니다:",
         ),
         Language::En => (
-            "I found no lock-out of this machine in the plant's documents: ask its owner for the points of isolation.",
+            "I found no lock-out of this machine in the plant's documents: ask its owner for the \
+             points of isolation.",
             "The general procedure:",
         ),
     };
     general.map_or_else(|| none.to_owned(), |text| format!("{none} {head}\n{text}"))
 }
 
-/// Whether a document is of another site than the machine: its title names that site, or all machines that the section
-/// names are of other sites.
+/// Whether a document is of another site than the machine: its title names that site, or all
+/// machines that the section names are of other sites.
 fn is_of_another_site(
     section: &PlantSection,
     machine: &Machine,
@@ -265,8 +267,8 @@ fn is_of_another_site(
     !named.is_empty() && named.iter().all(|one| one.site != machine.site)
 }
 
-/// What a section states of a machine: all of it where its head is about that, else the pieces that say it, a step with
-/// all steps.
+/// What a section states of a machine: all of it where its head is about that, else the pieces that
+/// say it, a step with all steps.
 fn stated_in(
     section: &PlantSection,
     machine: &Machine,
@@ -282,7 +284,8 @@ fn stated_in(
         return Vec::new();
     }
     let has_steps = chosen.iter().any(|unit| unit.kind == UnitKind::Step);
-    // a manual of several machines: what names this one, not what may be of the others; steps keep their order
+    // a manual of several machines: what names this one, not what may be of the others; steps keep
+    // their order
     let names = |unit: &&Unit| machine.is_named_itself(&unit.text.to_lowercase());
     let is_of_several = others.iter().any(|one| one.is_named_itself(&section.title));
     if is_of_several
@@ -352,7 +355,8 @@ mod tests {
             &[
                 (
                     "1 Lubricants",
-                    "- C-7 air compressor: oil, ISO VG 68. No grease nipples.\n- F-2 roof fan: grease LGHP 2, 9 g a shot",
+                    "- C-7 air compressor: oil, ISO VG 68. No grease nipples.\n- F-2 roof fan: \
+                     grease LGHP 2, 9 g a shot",
                 ),
                 ("2 Torques", "- F-2 roof fan bolts M20: 380 N·m"),
                 ("3 Isolation of C-7", "- Open breaker 4, lock and tag."),
@@ -404,7 +408,8 @@ mod tests {
             "Lubrication chart",
             &[(
                 "",
-                "| Tag | Point | Product | Quantity |\n|---|---|---|---|\n| F-2 | fan | LGHP 2 | 9 g |\n| C-7 | main | none, sealed | 0 |",
+                "| Tag | Point | Product | Quantity |\n|---|---|---|---|\n| F-2 | fan | LGHP 2 | 9 \
+                 g |\n| C-7 | main | none, sealed | 0 |",
             )],
         );
         let (fan, compressor) = (machine("f-2", "roof fan", ""), machine("c-7", "", ""));

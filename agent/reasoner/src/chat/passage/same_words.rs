@@ -1,5 +1,6 @@
-//! Words of one meaning in both languages: the concepts of the field with how people say them, and the words of house
-//! rules (`config/words/`). A manual in one language answers a question in the other by them.
+//! Words of one meaning in both languages: the concepts of the field with how people say them, and
+//! the words of house rules (`config/words/`). A manual in one language answers a question in the
+//! other by them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,7 +50,8 @@ static GROUPS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     all.into_values().chain(QUESTION_WORDS.passages.same.iter().cloned()).collect()
 });
 
-/// The groups that have a word: a Korean one that begins as one of the group does, a Latin one that is one of it.
+/// The groups that have a word: a Korean one that begins as one of the group does, a Latin one that
+/// is one of it.
 pub(super) fn groups_of(word: &str) -> impl Iterator<Item = &'static Vec<String>> {
     let is_it = move |one: &&String| {
         if one.is_ascii() { is_form_of(word, one) } else { word.starts_with(one.as_str()) }

@@ -3,8 +3,8 @@
 use super::super::intent::QUESTION_WORDS;
 use super::terms::{Term, weight};
 
-/// Longest passage, characters; a longer section is told by its lines that fit the question. Chosen: the longest
-/// section of the shipped procedure has 424.
+/// Longest passage, characters; a longer section is told by its lines that fit the question.
+/// Chosen: the longest section of the shipped procedure has 424.
 const LONGEST: usize = 700;
 
 /// A section of a document.

@@ -1,4 +1,5 @@
-//! Words that say nothing of what is asked for, and ends of verbs (`config/words/grammar.toml`, `house_rules.toml`).
+//! Words that say nothing of what is asked for, and ends of verbs (`config/words/grammar.toml`,
+//! `house_rules.toml`).
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -82,8 +82,8 @@ const PARTICLES: [&str; 22] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
     own: String,
-    /// A form of a Korean verb that no list of words knows: it says something where a text has it, and nothing where
-    /// none has.
+    /// A form of a Korean verb that no list of words knows: it says something where a text has it,
+    /// and nothing where none has.
     is_predicate: bool,
     /// Words that count as it, a little less.
     same: BTreeSet<String>,
@@ -141,7 +141,8 @@ pub(super) fn terms(clause: &str) -> Vec<Term> {
     terms
 }
 
-/// The telling words of a question for the plant's own documents, each with those of the same meaning in both languages.
+/// The telling words of a question for the plant's own documents, each with those of the same
+/// meaning in both languages.
 pub(super) fn telling(clause: &str) -> Vec<Term> {
     let lower = clause.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
@@ -201,7 +202,8 @@ pub(super) fn rarity<'s>(terms: &[Term], sections: impl Iterator<Item = &'s Sect
     terms.iter().map(rare).collect()
 }
 
-/// Whether a text in lower case holds a word: a Korean one anywhere, a Latin one as a word or its begin.
+/// Whether a text in lower case holds a word: a Korean one anywhere, a Latin one as a word or its
+/// begin.
 fn holds(text: &str, one: &str) -> bool {
     if !one.is_ascii() || one.contains('-') {
         return text.contains(one);

@@ -1,4 +1,5 @@
-//! The clauses of a message: the sentences that ask, parted where one thing ends and another begins.
+//! The clauses of a message: the sentences that ask, parted where one thing ends and another
+//! begins.
 
 use super::Part;
 use crate::chat::intent::{self, Lookup};
@@ -8,7 +9,8 @@ const LONG: usize = 240;
 /// Words between the clauses of a question, beside `?`, `;`, the comma and the end of a line.
 const BETWEEN: [&str; 5] = ["그리고 ", "또한 ", " and then ", " and also ", " and what "];
 
-/// The question for the limits of a class of machines, whose commas part no clauses, and the rest of a message.
+/// The question for the limits of a class of machines, whose commas part no clauses, and the rest
+/// of a message.
 pub(super) fn without_class(message: &str) -> (Option<Part>, String) {
     let is_of_class = |text: &str| intent::asks_zone_limits(&text.to_lowercase());
     let (of_class, rest): (Vec<&str>, Vec<&str>) =
@@ -21,7 +23,8 @@ pub(super) fn without_class(message: &str) -> (Option<Part>, String) {
     }
 }
 
-/// The sentences of a long message that ask, else its last one; the whole message where it is short.
+/// The sentences of a long message that ask, else its last one; the whole message where it is
+/// short.
 pub(in crate::chat) fn asking(message: &str) -> String {
     if message.chars().count() <= LONG {
         return message.to_owned();
@@ -46,8 +49,8 @@ pub(in crate::chat) fn asking(message: &str) -> String {
     asking.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// The sentences of a message whose commas part no clauses: `it shows 6.2 mm/s, may it run? and the spares?`; the whole
-/// message where no sentence of it says this by itself.
+/// The sentences of a message whose commas part no clauses: `it shows 6.2 mm/s, may it run? and the
+/// spares?`; the whole message where no sentence of it says this by itself.
 pub(super) fn sentences(message: &str) -> Vec<String> {
     let all: Vec<&str> = message
         .split_inclusive(['?', ';', '\n'])

@@ -55,8 +55,8 @@ pub(super) fn add(
 /// Most bearings of a machine whose records are told.
 const OF_MACHINE: usize = 4;
 
-/// The bearings that a look-up of the past is about: where a clause names a machine alone and its worst bearing is Normal,
-/// all bearings of the machine, because one of them speaks for no other.
+/// The bearings that a look-up of the past is about: where a clause names a machine alone and its
+/// worst bearing is Normal, all bearings of the machine, because one of them speaks for no other.
 fn of_machine(
     lookup: Lookup,
     clause: &str,

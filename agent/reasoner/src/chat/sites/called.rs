@@ -23,8 +23,9 @@ const GENERAL: [&str; 13] = [
     "제1공장",
 ];
 
-/// A message with the ids of sites in the place of words of their names, and each as it was written and read; nothing
-/// where it has none, or names its sites by their ids. A word that two sites have, or a machine, says nothing.
+/// A message with the ids of sites in the place of words of their names, and each as it was written
+/// and read; nothing where it has none, or names its sites by their ids. A word that two sites
+/// have, or a machine, says nothing.
 pub(in crate::chat) fn with_ids(
     message: &str,
     names: &[(&str, Text)],

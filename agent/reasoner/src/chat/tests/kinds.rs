@@ -1,4 +1,5 @@
-//! Kinds of questions that were once answered untruly: of another site, of a dead sensor, of another day.
+//! Kinds of questions that were once answered untruly: of another site, of a dead sensor, of
+//! another day.
 
 use super::plant::answer_after;
 
@@ -226,7 +227,8 @@ async fn the_words_of_a_question_decide_its_language_and_not_the_names_in_it() {
     .await;
 }
 
-/// A follow-up that names something which nobody here knows is not answered with the machine of before.
+/// A follow-up that names something which nobody here knows is not answered with the machine of
+/// before.
 #[tokio::test]
 async fn a_name_that_nobody_knows_gets_no_other_machines_figures() {
     let before = &["B-12 at daesan-3?"][..];

@@ -1,4 +1,5 @@
-//! Questions about people, about who is told next, about machines by nicknames and places, and about what the store lacks.
+//! Questions about people, about who is told next, about machines by nicknames and places, and
+//! about what the store lacks.
 
 use super::kinds::check;
 
@@ -89,7 +90,8 @@ async fn a_question_that_was_guessed_says_what_it_was_taken_for() {
     .await;
 }
 
-/// A bearing behind an offline gateway is not told to be sound: pohang-1/gw-7 is offline and measures the blower.
+/// A bearing behind an offline gateway is not told to be sound: pohang-1/gw-7 is offline and
+/// measures the blower.
 #[tokio::test]
 async fn a_bearing_behind_an_offline_gateway_is_not_judged() {
     check(&[

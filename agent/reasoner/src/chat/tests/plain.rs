@@ -1,4 +1,5 @@
-//! Kinds of questions that were answered for another machine, another time or another thing, or in half.
+//! Kinds of questions that were answered for another machine, another time or another thing, or in
+//! half.
 
 use super::kinds::check;
 use super::plant::answer_after;
@@ -9,8 +10,10 @@ async fn two_ends_of_a_machine_are_both_answered_with_their_work() {
     check(&[
         (
             &[],
-            "Is the NDE of 1호기 순환수펌프 affected as well, or only the DE? and who is assigned to the repair?",
-            &["NDE: Watch", "DE: Critical", "stop and replace", "overdue", "Nobody is assigned", "park"],
+            "Is the NDE of 1호기 순환수펌프 affected as well, or only the DE? and who is assigned to the \
+             repair?",
+            &["NDE: Watch", "DE: Critical", "stop and replace", "overdue", "Nobody is \
+                                                                            assigned", "park"],
             &["B-12", "롤러"],
         ),
         (
@@ -51,7 +54,8 @@ async fn spares_of_a_machine_whose_name_stands_at_two_sites_are_those_of_its_own
     .await;
 }
 
-/// The weekend before this Monday is 21 and 22 November; the pump became Critical on Monday at 01:00.
+/// The weekend before this Monday is 21 and 22 November; the pump became Critical on Monday at
+/// 01:00.
 #[tokio::test]
 async fn a_period_is_read_and_a_rise_within_it_has_its_own_date() {
     check(&[
@@ -306,7 +310,8 @@ async fn a_question_in_another_language_is_said_to_be_none_that_is_read() {
     .await;
 }
 
-/// A bearing whose gateway is offline was "being measured" as long as its last window was not a day and a half old.
+/// A bearing whose gateway is offline was "being measured" as long as its last window was not a day
+/// and a half old.
 #[tokio::test]
 async fn a_bearing_whose_gateway_is_offline_is_not_being_measured() {
     check(&[

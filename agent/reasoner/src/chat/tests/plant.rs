@@ -1,4 +1,5 @@
-//! A plant of two sites with machines of one name, a dead sensor, a machine that stands still, and a clock in Seoul.
+//! A plant of two sites with machines of one name, a dead sensor, a machine that stands still, and
+//! a clock in Seoul.
 
 use pdm_routes::Zone;
 use pdm_shared::episode::Suppression;
@@ -280,9 +281,11 @@ impl Toolbox for Tightening {
         let data = match name {
             "read_document_section" if arguments.get("number").is_none() => json!({ "documents": [
                 { "id": "EM-06#1", "title": "교체", "title_en": "Replacement",
-                  "text": "1 안전 (Safety, LOTO)\n차단하고 잠근다.", "english": "1 안전 (Safety, LOTO)\nIsolate and lock." },
+                  "text": "1 안전 (Safety, LOTO)\n차단하고 잠근다.", "english": "1 안전 (Safety, \
+                                                                        LOTO)\nIsolate and lock." },
                 { "id": "EM-06#2", "title": "교체", "title_en": "Replacement",
-                  "text": "2 준비 (Preparation)\n공구를 챙긴다.", "english": "2 준비 (Preparation)\nGet the tools." },
+                  "text": "2 준비 (Preparation)\n공구를 챙긴다.", "english": "2 준비 (Preparation)\nGet the \
+                                                                      tools." },
                 { "id": "EM-06#3", "title": "교체", "title_en": "Replacement",
                   "text": "3 분해 (Dismounting)\n뺀다.", "english": "3 분해 (Dismounting)\nPull it." },
             ] }),
@@ -302,7 +305,8 @@ impl Toolbox for Tightening {
             "read_document_section" => json!({ "documents": [{
                 "id": "EM-06#6", "title": "교체", "title_en": "Replacement",
                 "text": "- 로크너트: 제조사 값으로 조인다. 값이 없으면 조이지 않는다.\n- 볼트: M12 85 N·m.",
-                "english": "- Locknut: without the maker's value do not tighten.\n- Bolts: M12 85 N·m.",
+                "english": "- Locknut: without the maker's value do not tighten.\n- Bolts: M12 85 \
+                            N·m.",
             }] }),
             "look_up_mounting_value" => json!({ "rows": [{
                 "what": "bolt_m12", "value": 85, "unit": "N·m", "meaning": "M12 볼트 (bolt M12)",

@@ -1,5 +1,5 @@
-//! A quarry and a dairy whose machines have nicknames, one behind an offline gateway, one out of service: the records'
-//! side of questions that were taken for commoner ones.
+//! A quarry and a dairy whose machines have nicknames, one behind an offline gateway, one out of
+//! service: the records' side of questions that were taken for commoner ones.
 
 use pdm_routes::Zone;
 use pdm_shared::episode::Suppression;
@@ -223,7 +223,8 @@ async fn check(cases: &[Case<'_>]) {
 const KEEP: [&str; 4] =
     ["Keep running", "현 운전을 유지", "no reason to stop", "이유가 제 기록에는 없"];
 
-/// R-CHAT-5: what is read on an instrument is told beside what was measured, and no level permits it.
+/// R-CHAT-5: what is read on an instrument is told beside what was measured, and no level permits
+/// it.
 #[tokio::test]
 async fn a_stated_reading_is_met_and_is_no_number_of_a_machine() {
     for (message, holds) in [
@@ -516,7 +517,8 @@ async fn bearings_of_a_level_are_counted() {
     .await;
 }
 
-/// R-CHAT-5: a person whom no configuration names is not denied where a document of the plant has the answer.
+/// R-CHAT-5: a person whom no configuration names is not denied where a document of the plant has
+/// the answer.
 #[tokio::test]
 async fn a_person_of_a_document_is_not_denied_by_the_records() {
     for message in ["노소장 번호 뭐예요", "노 소장님 연락처 좀", "노소장 내선 알려줘"]

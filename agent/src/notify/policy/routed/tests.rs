@@ -2,10 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
 use pdm_episode::{Observation, follow};
-use pdm_service::clock::Clock;
 use pdm_shared::delivery::{GatewayStatus, Presence, STATUS_SCHEMA};
 use pdm_shared::event::Event;
 use pdm_shared::id::GatewayKey;
@@ -16,9 +15,9 @@ use pdm_store::{Incoming, Store};
 
 use super::*;
 use crate::notify::silence::Watchdog;
+use crate::notify::test_clock::{SetClock, since_begin as at};
 use crate::settings::{AgentSettings, SilenceSettings};
 
-const BEGIN_MS: i64 = 1_795_238_000_000;
 const ROUTE: &str = r#"
 [store]
 sqlite = "agent.db"
@@ -43,19 +42,6 @@ after_minutes = 1
 to = ["lead"]
 "#;
 
-#[derive(Debug)]
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_ms(self.0.load(Ordering::Relaxed)).expect("in range")
-    }
-}
-
-fn at(seconds: f64) -> Timestamp {
-    Timestamp::from_unix_ms(BEGIN_MS).expect("in range").plus_seconds(seconds)
-}
-
 /// A bearing of gateway gw-01 whose Critical was told to the first step of a route.
 struct Routed {
     _folder: tempfile::TempDir,
@@ -72,7 +58,7 @@ impl Routed {
         store.migrate().await.expect("migrated");
         let settings = AgentSettings::parse(Path::new("agent.toml"), ROUTE).expect("settings");
         let policy = Policy::new(settings.notify, Prefix::default());
-        let clock = Arc::new(SetClock(AtomicI64::new(BEGIN_MS)));
+        let clock = Arc::new(SetClock::default());
         let watchdog = Watchdog::of_time_alone(store, Arc::clone(&clock) as _, policy);
         let silence =
             SilenceSettings { offline_after_s: 5.0, silent_after_s: 0.0, ..watchdog.silence };
@@ -150,8 +136,8 @@ impl Routed {
     }
 }
 
-/// R-AGENT-10: a machine that breaks takes its gateway with it, and the Critical stayed with the one person who did
-/// not answer.
+/// R-AGENT-10: a machine that breaks takes its gateway with it, and the Critical stayed with the
+/// one person who did not answer.
 #[tokio::test]
 async fn the_next_step_and_the_repetition_of_an_unanswered_alarm_come_while_its_gateway_is_offline()
 {
@@ -209,7 +195,8 @@ async fn the_pause_to_the_next_step_of_an_alarm_told_by_a_clock_that_was_ahead_b
     }
 }
 
-/// R-AGENT-10: an alarm that was given up while its only way failed was told never, although the way worked again.
+/// R-AGENT-10: an alarm that was given up while its only way failed was told never, although the
+/// way worked again.
 #[tokio::test]
 async fn a_given_up_alarm_that_stands_and_that_nobody_was_told_of_is_tried_again() {
     let routed = Routed::told(0.0).await;

@@ -7,7 +7,6 @@ use pdm_routes::ToldLately;
 use pdm_service::clock::{Clock, JumpWatch};
 use pdm_shared::delivery::{
     ACK_SCHEMA, Acknowledgement, GatewayStatus, Notification, NotificationReason, Presence,
-    STATUS_SCHEMA,
 };
 use pdm_shared::episode::{SHELVE_SCHEMA, Shelve, ShelveAction};
 use pdm_shared::id::{BearingKey, EventId, GatewayKey};
@@ -216,24 +215,11 @@ impl Plant {
 
     async fn presence(&mut self, gateway: usize, presence: Presence) {
         self.gateways[gateway].1 = presence == Presence::Online;
-        let status = GatewayStatus {
-            schema: STATUS_SCHEMA.to_owned(),
-            gateway_id: format!("gw-{gateway}").parse().expect("name"),
-            status: presence,
-            at: self.now(),
-            version: None,
-            bearings: Vec::new(),
-            last_sequence: None,
-            epoch: None,
-            first_sequence: None,
-            spooled: None,
-            dropped: None,
-            trouble: None,
-            too_large: None,
-            gone: Vec::new(),
-            thrown_out: false,
-            capture_answers: Vec::new(),
-        };
+        let status = GatewayStatus::bare(
+            format!("gw-{gateway}").parse().expect("name"),
+            presence,
+            self.now(),
+        );
         let site = "ulsan-1".parse().expect("name");
         let _stored = self.store(Incoming::Status { site, status }).await;
         self.pass(60).await;

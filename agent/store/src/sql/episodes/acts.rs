@@ -13,13 +13,13 @@ use crate::database::{Connection, Lock};
 use crate::encoding::time_of;
 use crate::{EpisodeRecord, ShelveOutcome, StoreError, log};
 
-/// How far the clock of a person's device may be behind that of the agent, s. Chosen: devices with time
-/// synchronisation differ by seconds.
+/// How far the clock of a person's device may be behind that of the agent, s. Chosen: devices with
+/// time synchronisation differ by seconds.
 const DEVICE_BEHIND_S: f64 = 60.0;
 
 /// Writes an acknowledgement and applies it to the open episode: if it names the episode, or a
-/// notification of its level, or neither and is not older than what was told. So one that was meant for
-/// an episode of before silences no other.
+/// notification of its level, or neither and is not older than what was told. So one that was meant
+/// for an episode of before silences no other.
 pub(in crate::sql) async fn acknowledge(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -110,8 +110,8 @@ async fn since(connection: &mut Connection<'_>, episode: Uuid) -> Result<Timesta
     time_of(query.bind(episode).fetch_one().await?.get(0)?)
 }
 
-/// Shelves a bearing, takes it out of service, or ends either. The end is that of a time: what rose or
-/// resolved meanwhile is told by the watch over time.
+/// Shelves a bearing, takes it out of service, or ends either. The end is that of a time: what rose
+/// or resolved meanwhile is told by the watch over time.
 pub(in crate::sql) async fn shelve(
     connection: &mut Connection<'_>,
     key: &BearingKey,

@@ -78,9 +78,10 @@ pub(in crate::sql) fn record_of(row: &Row) -> Result<EpisodeRecord, StoreError> 
     Ok(EpisodeRecord { episode, alarm, beside: beside_of(row)? })
 }
 
-/// The episode of a row for its bearing's next judgement and for what staff does: a part that cannot be read
-/// is left out, so that neither stops. What is missing errs on the side of telling staff once more: an
-/// alarm that cannot be read was not told, an acknowledgement was not made, a suppression has ended.
+/// The episode of a row for its bearing's next judgement and for what staff does: a part that
+/// cannot be read is left out, so that neither stops. What is missing errs on the side of telling
+/// staff once more: an alarm that cannot be read was not told, an acknowledgement was not made, a
+/// suppression has ended.
 pub(in crate::sql) fn record_as_readable(
     key: &BearingKey,
     row: &Row,

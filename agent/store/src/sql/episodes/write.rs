@@ -1,7 +1,8 @@
 //! Writing an episode: each axis by those who change it.
 //!
-//! Windows change the condition, staff the acknowledgement and the suppression, each in a transaction of
-//! its own. So a change of one axis takes the others as they are stored, under the lock of the bearing.
+//! Windows change the condition, staff the acknowledgement and the suppression, each in a
+//! transaction of its own. So a change of one axis takes the others as they are stored, under the
+//! lock of the bearing.
 
 use pdm_episode::Episode;
 use pdm_shared::episode::{AcknowledgementState, Suppression};
@@ -112,15 +113,16 @@ pub(in crate::sql) async fn put(
     Ok(())
 }
 
-/// `since_ms` is when staff was told first of what stands, so a repetition does not move it; one that a clock wrote that
-/// was ahead is put right with the alarm's.
+/// `since_ms` is when staff was told first of what stands, so a repetition does not move it; one
+/// that a clock wrote that was ahead is put right with the alarm's.
 const UPSERT: &str =
     "INSERT INTO episodes (site, equipment_id, bearing_id, episode_id, sequence, opened_at_ms,
                            changed_at_ms, closed_at_ms, transition, course, acknowledgement,
                            suppression, state, suppressed_until_ms, notification_id, risk_level,
                            repeats, repeat_at_ms, notification, since_ms, telling,
                            telling_at_ms, beside, beside_level)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
+     $20,
              $21, $22, $23, $24)
      ON CONFLICT (episode_id) DO UPDATE
      SET sequence = excluded.sequence, changed_at_ms = excluded.changed_at_ms,
@@ -129,7 +131,8 @@ const UPSERT: &str =
          suppression = excluded.suppression, state = excluded.state,
          suppressed_until_ms = excluded.suppressed_until_ms,
          since_ms = CASE WHEN (excluded.repeats = 0
-                               AND episodes.notification_id IS DISTINCT FROM excluded.notification_id)
+                               AND episodes.notification_id IS DISTINCT FROM \
+     excluded.notification_id)
                            OR (excluded.since_ms > 0 AND excluded.since_ms < episodes.since_ms)
                          THEN excluded.since_ms ELSE episodes.since_ms END,
          notification_id = excluded.notification_id, risk_level = excluded.risk_level,

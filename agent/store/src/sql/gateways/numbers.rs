@@ -9,8 +9,8 @@ use crate::encoding::sequence_of;
 use crate::sequence::{Gap, Sequence};
 use crate::{StoreError, log};
 
-/// Follows one gateway's sequence through its events in their order; each comes with whether it is new.
-/// Tells how many new events had a number that was neither missing nor above the highest.
+/// Follows one gateway's sequence through its events in their order; each comes with whether it is
+/// new. Tells how many new events had a number that was neither missing nor above the highest.
 pub(in crate::sql) async fn follow(
     connection: &mut Connection<'_>,
     gateway: &GatewayKey,

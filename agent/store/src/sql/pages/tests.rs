@@ -6,8 +6,8 @@ use crate::database::Query;
 use crate::sql::tests::{holds, plan, stores};
 use crate::sql::windows::{LATE, VERDICTS, WINDOWS};
 
-/// R-UI-1: a list of bearings reads no judgement, whose rows lie scattered, and of the events the last of each
-/// bearing alone, by its identity.
+/// R-UI-1: a list of bearings reads no judgement, whose rows lie scattered, and of the events the
+/// last of each bearing alone, by its identity.
 #[tokio::test]
 async fn a_list_of_bearings_reads_bearings_open_episodes_and_last_events_alone_in_both_stores() {
     let name =
@@ -27,8 +27,8 @@ fn of_bearing(query: Query<'_>) -> Query<'_> {
     query.bind(0_i64).bind(9_i64)
 }
 
-/// R-UI-1: of the windows of a bearing, those that are asked for are read from the indexes of events and
-/// judgements alone.
+/// R-UI-1: of the windows of a bearing, those that are asked for are read from the indexes of
+/// events and judgements alone.
 #[tokio::test]
 async fn windows_are_read_from_indexes_alone_in_both_stores() {
     let (_folder, _server, stores) =
@@ -36,10 +36,10 @@ async fn windows_are_read_from_indexes_alone_in_both_stores() {
     for store in &stores {
         let (windows, verdicts) = if store.is_file() {
             (
-                "SEARCH events USING COVERING INDEX events_of_bearing (site=? AND equipment_id=? AND \
-                 bearing_id=? AND measured_at_ms<?)",
-                "USING COVERING INDEX memory_of_bearing (site=? AND equipment_id=? AND bearing_id=? AND \
-                 measured_at_ms>? AND measured_at_ms<?)",
+                "SEARCH events USING COVERING INDEX events_of_bearing (site=? AND equipment_id=? \
+                 AND bearing_id=? AND measured_at_ms<?)",
+                "USING COVERING INDEX memory_of_bearing (site=? AND equipment_id=? AND \
+                 bearing_id=? AND measured_at_ms>? AND measured_at_ms<?)",
             )
         } else {
             ("Index Only Scan", "Index Only Scan using memory_of_bearing")

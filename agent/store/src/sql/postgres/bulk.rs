@@ -19,8 +19,9 @@ fn column<'a, R, T>(rows: &'a [R], value: impl Fn(&'a R) -> T) -> Vec<T> {
     rows.iter().map(value).collect()
 }
 
-/// Fails where rows were taken and are not there: a trigger that returns nothing, a rule or row security swallows
-/// them without an error. `counted` is a statement that counts the rows of a table with these keys.
+/// Fails where rows were taken and are not there: a trigger that returns nothing, a rule or row
+/// security swallows them without an error. `counted` is a statement that counts the rows of a
+/// table with these keys.
 async fn are_kept(
     connection: &mut PgConnection,
     table: &'static str,
@@ -36,8 +37,8 @@ async fn are_kept(
     if there.unsigned_abs() < wanted { Err(StoreError::Swallowed { table }) } else { Ok(()) }
 }
 
-/// Inserts events; tells of each whether it is new. A new event is put on the list of those that wait
-/// for a judgement, with the key of its bearing's advisory lock.
+/// Inserts events; tells of each whether it is new. A new event is put on the list of those that
+/// wait for a judgement, with the key of its bearing's advisory lock.
 pub(crate) async fn insert_events(
     connection: &mut PgConnection,
     events: &[(&Event, &str)],

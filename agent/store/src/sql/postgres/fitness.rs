@@ -2,8 +2,8 @@
 //! and whether a pooler stands before it. It is asked over separate connections before the pool is
 //! made.
 //!
-//! Every question goes by the simple protocol, which takes no prepared statement, so that a pooler in
-//! transaction mode answers it too.
+//! Every question goes by the simple protocol, which takes no prepared statement, so that a pooler
+//! in transaction mode answers it too.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use crate::{StoreError, StoreTrouble, Unfit, log};
 
-/// How long a server may take to let a connection in and to answer. Chosen: a server in the same plant
-/// answers in milliseconds.
+/// How long a server may take to let a connection in and to answer. Chosen: a server in the same
+/// plant answers in milliseconds.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Encoding, whether the server is in recovery, whether a store is there already.
@@ -39,7 +39,8 @@ pub(super) async fn examine(options: &PgConnectOptions, place: &str) -> Result<(
     }
     match state.encoding.as_str() {
         "UTF8" => {}
-        // the server takes any byte and this program sends UTF-8 only, so a store that is there goes on
+        // the server takes any byte and this program sends UTF-8 only, so a store that is there
+        // goes on
         "SQL_ASCII" if state.is_installed => log::encoding_not_checked(),
         _ => return unfit(Unfit::Encoding { found: state.encoding }),
     }

@@ -1,9 +1,9 @@
 //! The partitions of `events`, one a week: made ahead, or when an event of that week comes; dropped
 //! whole.
 //!
-//! Invariant: an event always finds a partition. The default partition takes the events of a week that
-//! has none yet and those whose time cannot be true; when a week's partition is made, its rows move
-//! there.
+//! Invariant: an event always finds a partition. The default partition takes the events of a week
+//! that has none yet and those whose time cannot be true; when a week's partition is made, its rows
+//! move there.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ use crate::database::{Lock, value_of};
 use crate::sql::days::Reached;
 use crate::{StoreError, log};
 
-/// One partition is one week: the 90 days kept by default are 13 partitions, and an event is kept for
-/// at most a week too long.
+/// One partition is one week: the 90 days kept by default are 13 partitions, and an event is kept
+/// for at most a week too long.
 const WEEK_MS: i64 = 7 * 24 * 3600 * 1000;
 /// Weeks made ahead of the present one, so that a gateway whose clock is days ahead still finds the
 /// partition of its events.
@@ -116,8 +116,9 @@ async fn make_one(connection: &mut PgConnection, week: Week) -> Result<(), Store
     Ok(())
 }
 
-/// Drops the partitions of past weeks whose events all arrived up to `reached` and are judged; deletes
-/// such rows of the default partition. Tells how many rows are gone, and whether there may be more.
+/// Drops the partitions of past weeks whose events all arrived up to `reached` and are judged;
+/// deletes such rows of the default partition. Tells how many rows are gone, and whether there may
+/// be more.
 pub(super) async fn drop_reached(
     store: &Postgres,
     reached: &Reached,
@@ -160,8 +161,9 @@ pub(super) async fn drop_reached(
     Ok((gone + strays, strays >= u64::from(limit)))
 }
 
-/// Whether no event of this week arrived later than `reached` or waits for its judgement. The gateway's
-/// clock decides the week of an event, so the partition of a week long past may hold a recent one.
+/// Whether no event of this week arrived later than `reached` or waits for its judgement. The
+/// gateway's clock decides the week of an event, so the partition of a week long past may hold a
+/// recent one.
 async fn may_go(
     connection: &mut PgConnection,
     week: Week,
@@ -180,12 +182,13 @@ async fn may_go(
 
 async fn drop_one(store: &Postgres, week: Week, reached: &Reached) -> Result<u64, StoreError> {
     let table = week.table();
-    // held until the partition is gone: `make` must not find the week among the known ones meanwhile
+    // held until the partition is gone: `make` must not find the week among the known ones
+    // meanwhile
     let mut known = store.weeks.0.lock().await;
     let mut transaction = store.pool.begin().await?;
     one_at_a_time(&mut transaction).await?;
-    // after 2 s the lock is given up, as readers and writers queue behind it; the next look, an hour
-    // later, tries again
+    // after 2 s the lock is given up, as readers and writers queue behind it; the next look, an
+    // hour later, tries again
     sqlx::raw_sql("SET LOCAL lock_timeout = '2s'; LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
         .execute(&mut *transaction)
         .await?;

@@ -1,7 +1,8 @@
-//! The sequences of row numbers, which a logical replication and some restores leave behind their tables: the next
-//! row then gets a number that another one has, and the server refuses it.
+//! The sequences of row numbers, which a logical replication and some restores leave behind their
+//! tables: the next row then gets a number that another one has, and the server refuses it.
 //!
-//! They are set forward at every start and by `pdm-agent migrate`, never back: another replica may be ahead.
+//! They are set forward at every start and by `pdm-agent migrate`, never back: another replica may
+//! be ahead.
 
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row as _};
 
@@ -24,7 +25,8 @@ pub(super) async fn mend(pool: &PgPool) -> Result<(), StoreError> {
         let highest = format!("SELECT max({column}) FROM {table}");
         set_forward(&mut connection, &sequence, &highest).await?;
     }
-    // the newest event has one of the highest arrivals; all of them are looked through only where it is ahead
+    // the newest event has one of the highest arrivals; all of them are looked through only where
+    // it is ahead
     let newest = "SELECT arrival FROM events ORDER BY event_id DESC LIMIT 1";
     if is_behind(&mut connection, "arrivals", newest).await? {
         let highest = "SELECT greatest((SELECT max(arrival) FROM events),
@@ -41,7 +43,8 @@ async fn is_behind(
     highest: &str,
 ) -> Result<bool, StoreError> {
     let sql = format!(
-        "SELECT coalesce(({highest}) > last_value OR (({highest}) = last_value AND NOT is_called), false)
+        "SELECT coalesce(({highest}) > last_value OR (({highest}) = last_value AND NOT is_called), \
+         false)
          FROM {sequence}"
     );
     let row = sqlx::query(AssertSqlSafe(sql)).fetch_one(connection).await?;

@@ -204,8 +204,8 @@ async fn a_sequence_behind_its_table_is_named_and_set_forward_by_the_next_migrat
     assert_eq!(row.get::<i64, _>(0), 7, "what is ahead is never set back");
 }
 
-/// A session keeps the `default_transaction_read_only` of its login: after a maintenance the agent stayed blind
-/// until somebody restarted it.
+/// A session keeps the `default_transaction_read_only` of its login: after a maintenance the agent
+/// stayed blind until somebody restarted it.
 #[tokio::test]
 async fn sessions_of_a_time_of_read_only_are_closed_when_it_ends() {
     let name = "sessions_of_a_time_of_read_only_are_closed_when_it_ends";
@@ -240,8 +240,8 @@ async fn sessions_of_a_time_of_read_only_are_closed_when_it_ends() {
     assert!(matches!(last, Some(Ok(_))), "{last:?}");
 }
 
-/// R-AGENT-10: pgbouncer was set to transaction mode while the agent ran. A session got the row of another statement, and
-/// the driver's panic ended the agent.
+/// R-AGENT-10: pgbouncer was set to transaction mode while the agent ran. A session got the row of
+/// another statement, and the driver's panic ended the agent.
 #[tokio::test]
 async fn the_row_of_another_statement_is_an_error_that_names_the_pooler() {
     let name = "the_row_of_another_statement_is_an_error_that_names_the_pooler";

@@ -3,9 +3,9 @@
 //!
 //! Reading what waits takes the locks and frees those that were held before. Reading and saving go
 //! through one connection of their own. If that connection is lost, the server frees the locks and
-//! another replica may judge the bearings; what this replica would still save is refused, because its
-//! session is gone. An event that two replicas judged all the same is written once. A replica looks only
-//! for bearings that no other replica holds.
+//! another replica may judge the bearings; what this replica would still save is refused, because
+//! its session is gone. An event that two replicas judged all the same is written once. A replica
+//! looks only for bearings that no other replica holds.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::database::{Connection, Identities, Lock, Row, Transaction, value_of};
 use crate::sql::{bulk, judgements};
 use crate::{BearingJudged, StoreError, Unjudged, log};
 
-/// Waiting events that are looked at for each one that is asked for, because other replicas may hold
-/// the bearings of most of them. With the judging's batch of 256 that is a look at 4,096 entries of an
-/// index, some milliseconds, and enough for 16 replicas.
+/// Waiting events that are looked at for each one that is asked for, because other replicas may
+/// hold the bearings of most of them. With the judging's batch of 256 that is a look at 4,096
+/// entries of an index, some milliseconds, and enough for 16 replicas.
 const LOOK_FACTOR: i64 = 16;
 
 /// How long a server may take to say that a session lives.
@@ -71,8 +71,9 @@ impl Postgres {
         let mut turns = self.turns.lock().await;
         let mut session = turns.session.take().ok_or_else(lost)?;
         let saved = save_through(&mut session, judged).await;
-        // a session whose server refuses a row still holds its turns, and what is saved one by one afterwards has the
-        // server's own reason; of one that is gone another replica may hold them by now
+        // a session whose server refuses a row still holds its turns, and what is saved one by one
+        // afterwards has the server's own reason; of one that is gone another replica may hold them
+        // by now
         if saved.is_ok() || lives(&mut session).await {
             turns.session = Some(session);
         }
@@ -113,13 +114,14 @@ const GATEWAYS: &str = "RECURSIVE gateways (gateway) AS (
                  WHERE more.gateway > gateways.gateway)
          FROM gateways WHERE gateways.gateway IS NOT NULL)";
 
-/// Bearings whose judgement waits for a language model. The array is made once, so that an index on arrival
-/// still gives the order.
+/// Bearings whose judgement waits for a language model. The array is made once, so that an index on
+/// arrival still gives the order.
 const HELD: &str = "ARRAY(SELECT hashtext(site || '/' || equipment_id || '/' || bearing_id)
            FROM second_opinions WHERE held_until_ms > 0)";
 
-/// Takes the turns of bearings: of the oldest event of each gateway, of the second of each, and so on; at
-/// most as many as events are wanted. Bearings whose judgement waits for a language model are passed over.
+/// Takes the turns of bearings: of the oldest event of each gateway, of the second of each, and so
+/// on; at most as many as events are wanted. Bearings whose judgement waits for a language model
+/// are passed over.
 async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreError> {
     let sql = format!(
         "WITH {GATEWAYS},
@@ -144,9 +146,9 @@ async fn take(session: &mut PgConnection, limit: i64) -> Result<Vec<i32>, StoreE
     rows.iter().map(|row| value_of(row, 0)).collect()
 }
 
-/// Reads the waiting events of the bearings whose turn is held, gateways in turn. This has to come after the
-/// locks were taken: an event that another replica judged before it freed the lock must not be seen, nor one
-/// of a bearing whose judgement that replica has put aside.
+/// Reads the waiting events of the bearings whose turn is held, gateways in turn. This has to come
+/// after the locks were taken: an event that another replica judged before it freed the lock must
+/// not be seen, nor one of a bearing whose judgement that replica has put aside.
 async fn read(
     session: &mut PgConnection,
     held: &[i32],

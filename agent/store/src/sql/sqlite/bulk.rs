@@ -1,5 +1,5 @@
-//! Many rows of one table in few statements. Each statement is a message to the connection's own thread
-//! and back, which costs more than writing a row.
+//! Many rows of one table in few statements. Each statement is a message to the connection's own
+//! thread and back, which costs more than writing a row.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::encoding::{MemoryRow, sequence_of, to_json};
 use crate::shown;
 use crate::{Judged, Outgoing, StoreError};
 
-/// Rows of one statement: with the 19 columns of a judgement 1,216 parameters of the 32,766 that SQLite
-/// allows, and a text of some 6 KB that the driver keeps prepared.
+/// Rows of one statement: with the 19 columns of a judgement 1,216 parameters of the 32,766 that
+/// SQLite allows, and a text of some 6 KB that the driver keeps prepared.
 const ROWS: usize = 64;
 
 /// Inserts rows; returns the column that `RETURNING` in `tail` names.

@@ -1,8 +1,8 @@
 //! A new file out of a damaged one: every row that can still be read is copied, table by table.
 //!
-//! The damaged file is not changed but renamed at the end, so that a failure half way leaves everything
-//! where it was. A table with row numbers is read in ranges, which are halved around what cannot be read;
-//! one without is read from both ends.
+//! The damaged file is not changed but renamed at the end, so that a failure half way leaves
+//! everything where it was. A table with row numbers is read in ranges, which are halved around
+//! what cannot be read; one without is read from both ends.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,8 @@ mod tests {
         let before = std::fs::read(&path).expect("there");
         let pages: Vec<&[u8]> = before.chunks(4096).collect();
         assert!(pages.len() > 200, "{}", pages.len());
-        // a leaf with letters, as SQLite's format marks it: an inner page of a table costs all below it
+        // a leaf with letters, as SQLite's format marks it: an inner page of a table costs all
+        // below it
         let leaf = |from: usize| {
             let is_of_letters = |page: &&[u8]| page.windows(40).any(|part| part == [b'x'; 40]);
             let found =

@@ -1,5 +1,5 @@
-//! Rows that another version wrote, or that are damaged: pages, API and judging answer on both databases,
-//! and nothing that staff was told is forgotten.
+//! Rows that another version wrote, or that are damaged: pages, API and judging answer on both
+//! databases, and nothing that staff was told is forgotten.
 
 use pdm_shared::risk::RiskLevel;
 use pdm_web::plant::{PlantError, WindowRow};
@@ -53,8 +53,8 @@ async fn windows_of_another_version_are_listed_with_what_is_known_of_them() {
     }
 }
 
-/// R-AGENT-1: one row of an alarm or of a bearing's state does not stop the judging, and the bearing stands
-/// as badly as before.
+/// R-AGENT-1: one row of an alarm or of a bearing's state does not stop the judging, and the
+/// bearing stands as badly as before.
 #[tokio::test]
 async fn judging_goes_on_over_rows_that_cannot_be_read() {
     let (_folder, _server, stores) = stores("judging_goes_on_over_rows_that_cannot_be_read").await;

@@ -8,8 +8,8 @@ use crate::database::{Connection, Row, Spelt};
 use crate::sql::follow_ups::{COLUMNS, follow_up_of};
 use crate::{FollowUp, StoreError};
 
-/// Most judgements that replace one another between the one that a report names and the one that stands.
-/// Chosen: a judgement a day of a year that asks for new work each time.
+/// Most judgements that replace one another between the one that a report names and the one that
+/// stands. Chosen: a judgement a day of a year that asks for new work each time.
 const MAX_CHAIN: i64 = 400;
 
 /// An action as it stands before a report.
@@ -101,8 +101,8 @@ pub(super) async fn open(
     rows.iter().map(action_of).collect()
 }
 
-/// A report on one action. One that a later judgement has replaced is the open one that asks for the same,
-/// if there is one: other work is left to be done.
+/// A report on one action. One that a later judgement has replaced is the open one that asks for
+/// the same, if there is one: other work is left to be done.
 async fn of_action(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -118,8 +118,8 @@ async fn of_action(
     Ok(Aim::new(same.take(1).collect(), Some(inspected)))
 }
 
-/// A report that names a judgement which asks for no work. One that is no longer kept closes nothing: whether
-/// it was of this bearing cannot be told.
+/// A report that names a judgement which asks for no work. One that is no longer kept closes
+/// nothing: whether it was of this bearing cannot be told.
 async fn of_judgement(
     connection: &mut Connection<'_>,
     key: &BearingKey,
@@ -175,9 +175,10 @@ async fn is_known(connection: &mut Connection<'_>, key: &BearingKey) -> Result<b
     Ok(query.bind_key(key).fetch_optional().await?.is_some())
 }
 
-/// The judgement that stands in the place of one whose work later judgements have replaced: each replaced at
-/// the time at which the next one asked for its own. What was found on the machine was found of that one, so
-/// one inspection counts once, whichever judgement of the chain a report names.
+/// The judgement that stands in the place of one whose work later judgements have replaced: each
+/// replaced at the time at which the next one asked for its own. What was found on the machine was
+/// found of that one, so one inspection counts once, whichever judgement of the chain a report
+/// names.
 async fn end_of_chain(
     connection: &mut Connection<'_>,
     key: &BearingKey,

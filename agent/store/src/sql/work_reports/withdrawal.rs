@@ -1,4 +1,5 @@
-//! Taking a report back soon after it was made. The report stays, marked; its actions stand as before it.
+//! Taking a report back soon after it was made. The report stays, marked; its actions stand as
+//! before it.
 
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::id::BearingKey;

@@ -46,8 +46,8 @@ async fn open(data: &Arc<PackData>) -> Result<SqlitePool, sqlx::Error> {
         .await
 }
 
-/// Names of tables and columns are plain words: the reader of packs refuses all others. The rows go in
-/// with one statement as JSON, because a statement a row takes seconds for thousands of rows.
+/// Names of tables and columns are plain words: the reader of packs refuses all others. The rows go
+/// in with one statement as JSON, because a statement a row takes seconds for thousands of rows.
 async fn fill(
     connection: &mut SqliteConnection,
     name: &str,

@@ -14,7 +14,7 @@ use pdm_service::secret::{LiveSecret, Secret};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres};
 
-use super::{Asked, Found, bind};
+use super::{SqlRequest, SqlRows, bind};
 use crate::exec::{Failure, Invocation};
 
 /// Longest wait of a call for a connection.
@@ -74,9 +74,9 @@ impl Server {
 
 pub(super) async fn run(
     server: &Server,
-    asked: &Asked<'_>,
+    asked: &SqlRequest<'_>,
     invocation: Invocation<'_>,
-) -> Result<Found, Failure> {
+) -> Result<SqlRows, Failure> {
     let refused = |error| failure(&error);
     server.renew();
     let mut asking =
@@ -93,7 +93,7 @@ pub(super) async fn run(
         asked.statement.text('$'),
         asked.row_limit.saturating_add(1)
     );
-    let mut found = Found::new(asked.row_limit);
+    let mut found = SqlRows::new(asked.row_limit);
     let mut rows = sqlx::query_scalar_with::<_, String, _>(sqlx::AssertSqlSafe(text), arguments)
         .fetch(&mut *asking);
     while let Some(row) = rows.try_next().await.map_err(refused)? {

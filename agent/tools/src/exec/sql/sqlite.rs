@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow};
 use sqlx::{Column, Row, Sqlite, SqlitePool, TypeInfo, ValueRef};
 
-use super::{Asked, Found, bind};
+use super::{SqlRequest, SqlRows, bind};
 use crate::exec::{Failure, Invocation};
 
 /// Virtual-machine steps between two checks of the clock: a fraction of a millisecond.
@@ -34,9 +34,9 @@ pub(super) async fn connect(file: &Path) -> Result<SqlitePool, Failure> {
 
 pub(super) async fn run(
     pool: &SqlitePool,
-    asked: &Asked<'_>,
+    asked: &SqlRequest<'_>,
     invocation: Invocation<'_>,
-) -> Result<Found, Failure> {
+) -> Result<SqlRows, Failure> {
     let mut connection = pool.acquire().await.map_err(|error| failure(&error))?;
     let deadline = Instant::now() + asked.timeout;
     connection
@@ -54,8 +54,8 @@ pub(super) async fn run(
 async fn collect(
     rows: &mut (impl Stream<Item = Result<SqliteRow, sqlx::Error>> + Unpin),
     row_limit: usize,
-) -> Result<Found, Failure> {
-    let mut found = Found::new(row_limit);
+) -> Result<SqlRows, Failure> {
+    let mut found = SqlRows::new(row_limit);
     while let Some(row) = rows.try_next().await.map_err(|error| failure(&error))? {
         if found.is_full() {
             return Ok(found.cut());

@@ -51,7 +51,8 @@ fn what_is_wrong_is_told_with_its_line() {
         (
             "key: code",
             "key: id",
-            "graph.yaml:4:5: nodes.0.key: \"id\" is no column of etf, which has code, ratio, company",
+            "graph.yaml:4:5: nodes.0.key: \"id\" is no column of etf, which has code, ratio, \
+             company",
         ),
         ("[code, ratio]", "[code, price]", "\"price\" is no column of etf"),
         ("key: company", "key: company\n    colour: red", "nodes.1.colour: unknown field"),
@@ -63,7 +64,8 @@ fn what_is_wrong_is_told_with_its_line() {
         (
             "to: { Company: company }",
             "to: { Firm: company }",
-            "graph.yaml:14:5: relationships.0.to: \"Firm\" is no label of nodes, which are Company, ETF",
+            "graph.yaml:14:5: relationships.0.to: \"Firm\" is no label of nodes, which are \
+             Company, ETF",
         ),
         ("to: { Company: company }", "to: { ETF: company }", "row 1 of etf: A is no ETF"),
         (

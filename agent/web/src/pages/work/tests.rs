@@ -49,7 +49,8 @@ fn bearing(name: &str, risk: RiskLevel) -> BearingRow {
     }
 }
 
-/// Overdue Critical work, then by risk, then what is due first; actions of one judgement are one card.
+/// Overdue Critical work, then by risk, then what is due first; actions of one judgement are one
+/// card.
 #[test]
 fn the_urgent_comes_first_and_one_judgement_is_one_card() {
     let now = at(100.0);

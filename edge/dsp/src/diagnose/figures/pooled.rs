@@ -1,4 +1,5 @@
-//! The lines of each part in the mean of all spectra of a record, which random vibration leaves low.
+//! The lines of each part in the mean of all spectra of a record, which random vibration leaves
+//! low.
 
 use pdm_shared::units::Band;
 

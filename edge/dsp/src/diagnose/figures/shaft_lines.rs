@@ -1,9 +1,11 @@
-//! The shaft frequency by the envelope's own lines: whatever turns with the shaft modulates the vibration.
+//! The shaft frequency by the envelope's own lines: whatever turns with the shaft modulates the
+//! vibration.
 //!
-//! They are read in the mean of all spectra of the clipped record. Another speed than the stated one is looked for
-//! before a past is taken off, because lines of the shaft stand in a sound record, too; the stated one is confirmed
-//! by what is left: with the lines of before, one window of a sound pump whose shaft turns 3 % off is named.
-//! Invariant: where one of the first two stands alone it is a line of something else and gives no speed.
+//! They are read in the mean of all spectra of the clipped record. Another speed than the stated
+//! one is looked for before a past is taken off, because lines of the shaft stand in a sound
+//! record, too; the stated one is confirmed by what is left: with the lines of before, one window
+//! of a sound pump whose shaft turns 3 % off is named. Invariant: where one of the first two stands
+//! alone it is a line of something else and gives no speed.
 
 use super::mean;
 use super::sources::Taken;
@@ -16,18 +18,20 @@ use crate::diagnose::{DEFAULT_SPEED_TOLERANCE, Request};
 /// levels are means of some thirty spectra, whose noise stays below 3. The third harmonic is not
 /// used: the outer race of a 6203 stands at 3.05 orders and would pose as it.
 const STANDS_DB: f64 = 5.0;
-/// The first of the two has to stand itself, dB. Paderborn's inverter has a line at 52.5 Hz, which is twice a
-/// speed stated 5 % high and leaves the first 0 to 3.8 dB; the shafts of that rig have 4.8 and more.
+/// The first of the two has to stand itself, dB. Paderborn's inverter has a line at 52.5 Hz, which
+/// is twice a speed stated 5 % high and leaves the first 0 to 3.8 dB; the shafts of that rig have
+/// 4.8 and more.
 const FIRST_DB: f64 = 4.3;
 /// How far they are searched to either side of the speed that is tried, as a ratio, and the steps.
 const REACH: f64 = 0.02;
 const STEPS: i32 = 80;
-/// Level that each of the two needs to give another speed than the stated one, dB. Of the 66 recordings at hand
-/// whose acceleration shows no speed (data, data-b and data-c without the snapshots of IMS) the strongest place
-/// off the shaft has 7.2 in both (Paderborn KA16), one that declares its speed uncertain 7.9; the shafts of
-/// MFPT's inner races have 9.7 to 15.9.
+/// Level that each of the two needs to give another speed than the stated one, dB. Of the 66
+/// recordings at hand whose acceleration shows no speed (data, data-b and data-c without the
+/// snapshots of IMS) the strongest place off the shaft has 7.2 in both (Paderborn KA16), one that
+/// declares its speed uncertain 7.9; the shafts of MFPT's inner races have 9.7 to 15.9.
 const OTHER_DB: f64 = 8.0;
-/// How much higher than around the stated speed they have to stand there, dB, as in the acceleration.
+/// How much higher than around the stated speed they have to stand there, dB, as in the
+/// acceleration.
 const OTHER_LEAD_DB: f64 = 3.0;
 /// How near to the stated speed they are the stated speed's, as a ratio.
 const NEAR: f64 = 0.005;
@@ -62,8 +66,9 @@ impl ShaftLines {
         (top >= STANDS_DB && first_db >= FIRST_DB).then_some(hz)
     }
 
-    /// Returns the speeds to try, with the one that the envelope shows in place of a stated one of which the
-    /// acceleration shows nothing; a request that declares its speed uncertain, or none, keeps its own.
+    /// Returns the speeds to try, with the one that the envelope shows in place of a stated one of
+    /// which the acceleration shows nothing; a request that declares its speed uncertain, or none,
+    /// keeps its own.
     pub(super) fn tried(&self, tried: Tried, request: &Request) -> Tried {
         let tolerance = request.speed_tolerance;
         let is_asked =
@@ -72,8 +77,8 @@ impl ShaftLines {
         other.map_or(tried, Tried::other)
     }
 
-    /// The shaft frequency within the tolerance (ratio) of a stated one at which both lines stand plainly and
-    /// higher than around the stated one, Hz.
+    /// The shaft frequency within the tolerance (ratio) of a stated one at which both lines stand
+    /// plainly and higher than around the stated one, Hz.
     fn other_hz(&self, stated_hz: f64, tolerance: f64) -> Option<f64> {
         let steps = (tolerance / STEP).round() as i32;
         let curve: Vec<(f64, f64)> = (-steps..=steps)

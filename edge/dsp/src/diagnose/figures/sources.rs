@@ -56,8 +56,8 @@ pub enum Against<'a> {
 pub(super) struct Taken {
     pub(super) as_it_is: Vec<LogSpectrum>,
     pub(super) clipped: Vec<LogSpectrum>,
-    /// The shaft frequency that their blocks were cut by, Hz, or a few percent from it the one that the envelope
-    /// shows, and its turns in the record.
+    /// The shaft frequency that their blocks were cut by, Hz, or a few percent from it the one that
+    /// the envelope shows, and its turns in the record.
     pub(super) stated: (f64, f64),
 }
 

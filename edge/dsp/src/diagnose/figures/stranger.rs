@@ -1,5 +1,5 @@
-//! A family of lines at an order that no part of the bearing has: another bearing than the configured
-//! one, or another on the shaft.
+//! A family of lines at an order that no part of the bearing has: another bearing than the
+//! configured one, or another on the shaft.
 //!
 //! Its figures are those of a part, taken at the unrelated orders that set the zero of the parts'.
 //! Invariant: sums of a few turns of shaft and cage are no strangers, since modulation makes them.

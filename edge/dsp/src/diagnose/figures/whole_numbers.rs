@@ -1,7 +1,7 @@
 //! Finds which lines may be whole multiples of the shaft, and so no evidence of a bearing.
 //!
-//! Vanes, teeth, poles and looseness turn with the shaft. How near to a whole number a line may be is a
-//! matter of how well the speed is known.
+//! Vanes, teeth, poles and looseness turn with the shaft. How near to a whole number a line may be
+//! is a matter of how well the speed is known.
 
 use super::{WHOLE_CONFIRMED, WHOLE_OTHER, WHOLE_STATED, off_whole};
 use crate::diagnose::speed::{SpeedFit, Tried};
@@ -34,8 +34,8 @@ impl<'a> WholeNumbers<'a> {
 
     /// Returns how surely a line is no whole multiple of the shaft, 0 to 1.
     ///
-    /// Where nothing in the record confirms the speed, a line within its tolerance of a whole multiple
-    /// may be of vanes, teeth or poles.
+    /// Where nothing in the record confirms the speed, a line within its tolerance of a whole
+    /// multiple may be of vanes, teeth or poles.
     pub(super) fn off(&self, hz: f64) -> f64 {
         let off = |shaft_hz: &f64, ratio| off_whole(hz, *shaft_hz, ratio, self.turns);
         let by_speed = if self.known_hz.is_empty() {

@@ -67,7 +67,8 @@ fn a_past_holds_at_another_speed() {
     assert!((level_at(&look, 3.58) - 12.0).abs() < 1e-9);
 }
 
-/// Noise that stands in one look of three is let go; what the first look did not show never comes in.
+/// Noise that stands in one look of three is let go; what the first look did not show never comes
+/// in.
 #[test]
 fn a_past_is_the_mean_of_its_looks_and_never_rises_above_the_first_ones_lines() {
     let first = past(&[(3.58, 14.0), (4.4, 9.0)], 3.0);

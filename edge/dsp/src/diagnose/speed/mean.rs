@@ -1,9 +1,10 @@
 //! The shaft speed of a measuring point by the mean of many sound windows.
 //!
-//! One window often shows no shaft lines, or lines of something else beside them. What turns with the shaft
-//! stands in all windows: the teeth of the comb are averaged at every speed within 5 % of the stated one, and
-//! the speed at which they stand takes the stated one's place. Invariants: a comb that a part's line makes
-//! teaches no speed; where the stated speed stands, or nothing does, there is no other.
+//! One window often shows no shaft lines, or lines of something else beside them. What turns with
+//! the shaft stands in all windows: the teeth of the comb are averaged at every speed within 5 % of
+//! the stated one, and the speed at which they stand takes the stated one's place. Invariants: a
+//! comb that a part's line makes teaches no speed; where the stated speed stands, or nothing does,
+//! there is no other.
 
 use super::tried::posed_as;
 use super::{CAP_DB, LEAST_COMB_DB, LEAST_LEAD_DB, TEETH, Teeth};
@@ -13,8 +14,8 @@ use crate::robust::median;
 use crate::spectrum::amplitude_spectrum;
 use crate::transform::Transforms;
 
-/// How far from the stated speed it is searched, as a ratio: the slip of small motors of which the synchronous
-/// speed was typed in, and a belt's.
+/// How far from the stated speed it is searched, as a ratio: the slip of small motors of which the
+/// synchronous speed was typed in, and a belt's.
 const REACH: f64 = 0.05;
 /// The step from one speed to the next, as a ratio.
 const STEP: f64 = 0.001;
@@ -22,7 +23,8 @@ const STEPS: usize = 101;
 /// The deviation from which a speed is another than the stated one, as a ratio: below it, the
 /// search of every look ([`super::tried`]) sharpens the stated one.
 pub(in crate::diagnose) const DIFFERS: f64 = 0.005;
-/// Windows that a mean needs at least (chosen: the fewest seconds of a sound recording at hand, Paderborn's).
+/// Windows that a mean needs at least (chosen: the fewest seconds of a sound recording at hand,
+/// Paderborn's).
 const LEAST_WINDOWS: u32 = 4;
 /// Teeth that have to stand at least, and their level, dB: a line of mains or of vanes is one.
 const LEAST_TEETH: usize = 3;
@@ -43,7 +45,8 @@ pub struct SpeedMean {
 }
 
 impl SpeedMean {
-    /// The mean over a whole record in windows of a second, or of sixteen turns where these take longer.
+    /// The mean over a whole record in windows of a second, or of sixteen turns where these take
+    /// longer.
     ///
     /// **Input** acceleration, m/s², at the request's rate.
     pub fn of_record(accel_m_s2: &[f64], request: &Request) -> Self {
@@ -58,7 +61,8 @@ impl SpeedMean {
 
     /// Adds a window; one of fewer turns than a verdict needs says nothing.
     ///
-    /// **Input** acceleration, m/s², at the request's rate; the request of the look with the stated speed.
+    /// **Input** acceleration, m/s², at the request's rate; the request of the look with the stated
+    /// speed.
     pub fn take(&mut self, accel_m_s2: &[f64], request: &Request) {
         let (rate_hz, shaft_hz) = (request.rate.get(), request.speed.shaft_hz());
         if (accel_m_s2.len() as f64) < LEAST_TURNS * rate_hz / shaft_hz {
@@ -88,8 +92,8 @@ impl SpeedMean {
         self.windows
     }
 
-    /// The true speed as a multiple of the stated one, where the mean shows another within the request's
-    /// tolerance; `None` where it shows the stated one or none.
+    /// The true speed as a multiple of the stated one, where the mean shows another within the
+    /// request's tolerance; `None` where it shows the stated one or none.
     pub fn other(&self, request: &Request) -> Option<f64> {
         if self.windows < LEAST_WINDOWS {
             return None;
@@ -148,7 +152,8 @@ fn ratio(step: usize) -> f64 {
     1.0 - REACH + STEP * step as f64
 }
 
-/// Level of a tooth between the lines of a spectrum, dB; the highest where a step holds several lines.
+/// Level of a tooth between the lines of a spectrum, dB; the highest where a step holds several
+/// lines.
 fn tooth_db(levels: &[f64], place: f64) -> f64 {
     let half = 0.5 * STEP * place;
     let level = if half < 0.5 {

@@ -49,7 +49,8 @@ fn a_shaft_beyond_the_tolerance_is_a_speed_that_does_not_fit() {
     }
 }
 
-/// The outer race of Paderborn's KA16 stands at 3.07 times the shaft, and a third of it poses as one.
+/// The outer race of Paderborn's KA16 stands at 3.07 times the shaft, and a third of it poses as
+/// one.
 #[test]
 fn a_third_of_an_outer_races_line_is_no_shaft() {
     let mut spectrum = spectrum(25.6, &[3, 6]);
@@ -67,7 +68,8 @@ fn a_record_without_shaft_lines_leaves_the_stated_speed_open() {
     assert_eq!((tried.fit, tried.hz.as_slice()), (SpeedFit::Open, &[25.0][..]));
 }
 
-/// The configuration declares the speed uncertain: both are tried, as long as each part is asked for.
+/// The configuration declares the speed uncertain: both are tried, as long as each part is asked
+/// for.
 #[test]
 fn a_wider_tolerance_than_the_usual_one_tries_both_speeds() {
     let wide = Request { speed_tolerance: 0.07, ..request() };

@@ -1,8 +1,8 @@
 //! Finds the speeds at which defect orders are tried: the stated one, another that the record
 //! shows, or none.
 //!
-//! The comb of shaft lines on the acceleration spectrum decides, before any defect line is looked for.
-//! Invariant: a comb that a part's own line makes is never taken for a shaft's.
+//! The comb of shaft lines on the acceleration spectrum decides, before any defect line is looked
+//! for. Invariant: a comb that a part's own line makes is never taken for a shaft's.
 
 use super::{CAP_DB, LEAST_COMB_DB, LEAST_LEAD_DB, TEETH, Teeth, comb, teeth, widened};
 use crate::diagnose::levels::log_levels;
@@ -17,17 +17,19 @@ const OTHER_LEAD_DB: f64 = 3.0;
 /// How far from the stated speed a comb is looked for that says that the speed does not fit, as a
 /// ratio: the slip of small motors, belts and a wrong entry of a table are within it.
 const MISFIT_REACH: f64 = 0.15;
-/// How much higher than the comb of the stated speed, where that stands, one beyond the tolerance must
-/// stand to say that the stated speed does not fit, dB (chosen: twice the lead within the tolerance).
+/// How much higher than the comb of the stated speed, where that stands, one beyond the tolerance
+/// must stand to say that the stated speed does not fit, dB (chosen: twice the lead within the
+/// tolerance).
 const MISFIT_LEAD_DB: f64 = 6.0;
-/// Level from which such a comb says so to a person, dB. Of 334 sound channels of the folders at hand three
-/// reach 11.3, 12.4 and 15.4 dB at their true speed (two snapshots of a second of NASA/IMS, HIT-SM's self-built
-/// rig); with the speed stated 10 % high or low nine of ten combs of 508 that do not fit have 16 and more.
+/// Level from which such a comb says so to a person, dB. Of 334 sound channels of the folders at
+/// hand three reach 11.3, 12.4 and 15.4 dB at their true speed (two snapshots of a second of
+/// NASA/IMS, HIT-SM's self-built rig); with the speed stated 10 % high or low nine of ten combs of
+/// 508 that do not fit have 16 and more.
 const PLAIN_MISFIT_DB: f64 = 17.0;
 /// A comb is a shaft's if the teeth at multiples of a part's line stand no more than this above the
 /// others, dB, and the others at least at the second figure. A third of an outer race's line, which
-/// poses as a shaft in Paderborn's KA04 and KA16, has 17 and more; the shaft of the pump that turns 3 %
-/// off its stated speed 9 and less at the third, and others of 15 dB and more.
+/// poses as a shaft in Paderborn's KA04 and KA16, has 17 and more; the shaft of the pump that turns
+/// 3 % off its stated speed 9 and less at the third, and others of 15 dB and more.
 const POSED_LEAD_DB: f64 = 16.0;
 const PLAIN_DB: f64 = 8.0;
 
@@ -58,8 +60,8 @@ pub struct Tried {
     pub confirmed_hz: Option<f64>,
     /// How the stated speed fits.
     pub fit: SpeedFit,
-    /// A comb within the tolerance that a part's line makes in place of a shaft, Hz, and the multiple at
-    /// which that line is: at other multiples of it nothing is evidence.
+    /// A comb within the tolerance that a part's line makes in place of a shaft, Hz, and the
+    /// multiple at which that line is: at other multiples of it nothing is evidence.
     pub posed: Option<(f64, u32)>,
 }
 
@@ -77,11 +79,11 @@ impl Tried {
 
 /// The speeds at which defect orders are tried.
 ///
-/// The stated one is sharpened within 0.3 % where its comb stands. Another within the tolerance takes
-/// its place where a comb stands 3 dB higher there: the comb of a fault, which can pose as a shaft's,
-/// does not. Where the highest comb is a shaft's and stands beyond the tolerance, the stated speed does
-/// not fit. Where the request declares the speed uncertain, by a tolerance beyond the usual one, the
-/// stated speed and the other are both tried.
+/// The stated one is sharpened within 0.3 % where its comb stands. Another within the tolerance
+/// takes its place where a comb stands 3 dB higher there: the comb of a fault, which can pose as a
+/// shaft's, does not. Where the highest comb is a shaft's and stands beyond the tolerance, the
+/// stated speed does not fit. Where the request declares the speed uncertain, by a tolerance beyond
+/// the usual one, the stated speed and the other are both tried.
 pub fn tried(acceleration: &Spectrum, request: &Request) -> Tried {
     let (shaft_hz, df) = (request.speed.shaft_hz(), acceleration.df_hz);
     if df <= 0.0 {
@@ -149,7 +151,8 @@ impl<'a> ShaftCombs<'a> {
         (self.stated.1 >= self.clear_db).then_some(self.stated.0)
     }
 
-    /// The highest comb within `reach_hz` of the stated speed, if it is another's and stands higher.
+    /// The highest comb within `reach_hz` of the stated speed, if it is another's and stands
+    /// higher.
     fn other(&self, reach_hz: f64) -> Option<(f64, f64)> {
         let stated_hz = self.request.speed.shaft_hz();
         let top = top_within(&self.curve, stated_hz, reach_hz, self.df_hz)?;
@@ -199,8 +202,8 @@ struct Beside {
     others_db: f64,
 }
 
-/// A comb's teeth at the multiples of a part's line beside the others, if the part's order is about a
-/// whole number of teeth.
+/// A comb's teeth at the multiples of a part's line beside the others, if the part's order is about
+/// a whole number of teeth.
 fn beside_multiples(teeth: &Teeth, part: Part, request: &Request) -> Option<Beside> {
     let order = request.orders.of(part.fault()).get();
     let whole = order.round();

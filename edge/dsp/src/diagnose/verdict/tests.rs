@@ -128,8 +128,8 @@ fn nothing_is_named_at_a_speed_that_does_not_fit() {
     assert!(judged.confidence <= MISFIT_CONFIDENCE);
 }
 
-/// Issue 35, point 4: damage is told with its two parts where none is named, at a speed that the record shows, and
-/// not where another cause explains its lines.
+/// Issue 35, point 4: damage is told with its two parts where none is named, at a speed that the
+/// record shows, and not where another cause explains its lines.
 #[test]
 fn damage_whose_part_is_open_is_told_with_the_two_that_it_may_be() {
     let figures = |excess: f64| Figures {

@@ -83,7 +83,8 @@ fn a_look_is_held_against_the_past_once_the_baseline_is_complete() {
     assert!(matches!(against("another", Stage::Judging, 6400.0), Against::Nothing));
 }
 
-/// Issue of a bearing that was damaged when the sensor was mounted: its lines are not taken for its health.
+/// Issue of a bearing that was damaged when the sensor was mounted: its lines are not taken for its
+/// health.
 #[test]
 fn a_part_that_is_named_while_the_baseline_is_learnt_stays_named() {
     let mut pasts = learnt(1);

@@ -1,7 +1,8 @@
-//! Words of a name for what is no vibration over time: a spectrum, an envelope, a figure computed of samples,
-//! and the velocity or displacement of a vibration.
+//! Words of a name for what is no vibration over time: a spectrum, an envelope, a figure computed
+//! of samples, and the velocity or displacement of a vibration.
 //!
-//! They count although the name also speaks of vibration: `vibration velocity`, `acc_kurtosis`, `acc psd`.
+//! They count although the name also speaks of vibration: `vibration velocity`, `acc_kurtosis`,
+//! `acc psd`.
 
 /// Words for values over a frequency.
 const SPECTRUM: &[&str] = &[
@@ -47,7 +48,8 @@ const FIGURE_ALONE: &[&str] = &[
 const FIGURE_CORE: &[&str] =
     &["rms", "peak", "pk", "mean", "median", "stdev", "stddev", "variance"];
 
-/// Words beside a figure that say of what, where or in which unit it is: `Acc RMS (g)`, `acc_x_rms_g`.
+/// Words beside a figure that say of what, where or in which unit it is: `Acc RMS (g)`,
+/// `acc_x_rms_g`.
 const BESIDE_FIGURE: &[&str] = &[
     "acc",
     "accel",

@@ -1,8 +1,9 @@
-//! Units with a factor before them or words around them: `x10^-1 g`, `0.1 g`, `1e-3 m/s²`, `in g`, `RMS, m/s²`.
+//! Units with a factor before them or words around them: `x10^-1 g`, `0.1 g`, `1e-3 m/s²`, `in g`,
+//! `RMS, m/s²`.
 //!
-//! A heading of a spreadsheet states so that the numbers are not in the unit itself. Invariants: a factor is part of
-//! the unit, never dropped; a number of 1 and above may be the range of the sensor (`100 g`) and is no factor, so that
-//! such a spelling is not known.
+//! A heading of a spreadsheet states so that the numbers are not in the unit itself. Invariants: a
+//! factor is part of the unit, never dropped; a number of 1 and above may be the range of the
+//! sensor (`100 g`) and is no factor, so that such a spelling is not known.
 
 use super::{UnitKind, kind_of};
 
@@ -122,8 +123,8 @@ const ALTERING: [&str; 16] = [
     "x",
 ];
 
-/// The words at the end of a name without brackets that end in a unit and may change it: `% of 16 g`, `1/16 g`,
-/// `× 100 in g`, `tenths of g`.
+/// The words at the end of a name without brackets that end in a unit and may change it: `% of 16
+/// g`, `1/16 g`, `× 100 in g`, `tenths of g`.
 pub(super) fn altered(header: &str) -> Option<&str> {
     let header = header.trim();
     let last = header.rfind(' ')?;
@@ -156,7 +157,8 @@ pub(super) fn altered(header: &str) -> Option<&str> {
     if is_axis { None } else { header.get(at..) }
 }
 
-/// Raised digits and signs as plain ones; a raised digit stands behind a `^`, which is left out here.
+/// Raised digits and signs as plain ones; a raised digit stands behind a `^`, which is left out
+/// here.
 const fn plain_letter(letter: char) -> char {
     match letter {
         '⁻' | '−' | '–' => '-',
@@ -251,7 +253,8 @@ mod tests {
         }
     }
 
-    /// R-EDGE-4: what stands before a unit was dropped, and the values were ten and a thousand times too large.
+    /// R-EDGE-4: what stands before a unit was dropped, and the values were ten and a thousand
+    /// times too large.
     #[test]
     fn a_factor_before_a_unit_is_part_of_it() {
         for (header, factor) in [

@@ -1,8 +1,9 @@
-//! Units whose parts a name joins or writes as words: `acc_m_s2`, `ax_mm_per_s2`, `Acceleration..m.s.2.`,
-//! `vel_mm_s`.
+//! Units whose parts a name joins or writes as words: `acc_m_s2`, `ax_mm_per_s2`,
+//! `Acceleration..m.s.2.`, `vel_mm_s`.
 //!
-//! Data frames keep names without brackets and slashes, so a header `Acceleration x (m/s^2)` becomes
-//! `acceleration_x_m_s_2`. Invariant: a length and a time together are a unit, neither of them alone.
+//! Data frames keep names without brackets and slashes, so a header `Acceleration x (m/s^2)`
+//! becomes `acceleration_x_m_s_2`. Invariant: a length and a time together are a unit, neither of
+//! them alone.
 
 use super::{StatedUnit, UnitKind};
 

@@ -4,7 +4,8 @@
 
 use super::{StatedUnit, bracketed, factor, joined, last_bracketed};
 
-/// Words in the brackets of a name that say where or along which axis was measured, or how; they are no unit.
+/// Words in the brackets of a name that say where or along which axis was measured, or how; they
+/// are no unit.
 const PLACES: &[&str] = &[
     "x",
     "y",
@@ -62,8 +63,9 @@ const PLACES: &[&str] = &[
     "반대측",
 ];
 
-/// A unit that a header states and that is not known: in its brackets (`Flow (gpm)`), or by its form at the end
-/// (`acc_px_s2`). Numbers, words for a place and words longer than a unit are no unit.
+/// A unit that a header states and that is not known: in its brackets (`Flow (gpm)`), or by its
+/// form at the end (`acc_px_s2`). Numbers, words for a place and words longer than a unit are no
+/// unit.
 pub(crate) fn unknown_unit_of(header: &str) -> Option<&str> {
     const LONGEST_UNIT: usize = 10;
     // brackets within a name are those of a function: `cos(X) of a plot`

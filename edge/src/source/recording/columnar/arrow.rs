@@ -1,9 +1,10 @@
 //! The fields of an Arrow schema, which Arrow's writers keep in a Parquet file's metadata.
 //!
-//! Base64 of an encapsulated message: a mark, a length, and a FlatBuffer with a `Schema`. Read here by hand,
-//! because nothing else of Arrow is used: names, metadata and units of durations. Source: Apache Arrow,
-//! *Serialization and Interprocess Communication*, `Message.fbs` and `Schema.fbs` (format 1.0); FlatBuffers,
-//! *Internals*. Invariants: every offset is checked against the bytes that are there; damage gives no field.
+//! Base64 of an encapsulated message: a mark, a length, and a FlatBuffer with a `Schema`. Read here
+//! by hand, because nothing else of Arrow is used: names, metadata and units of durations. Source:
+//! Apache Arrow, *Serialization and Interprocess Communication*, `Message.fbs` and `Schema.fbs`
+//! (format 1.0); FlatBuffers, *Internals*. Invariants: every offset is checked against the bytes
+//! that are there; damage gives no field.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -34,7 +35,7 @@ fn fields_of_message(bytes: &[u8]) -> Option<Vec<ArrowField>> {
     // the mark of the length is absent in messages before Arrow 0.15
     let start = if bytes.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let buffer = bytes.get(start..)?;
-    let message = Table { buffer, at: offset(buffer, 0)? };
+    let message = FlatTable { buffer, at: offset(buffer, 0)? };
     if message.byte(1)? != SCHEMA {
         return None;
     }
@@ -43,9 +44,9 @@ fn fields_of_message(bytes: &[u8]) -> Option<Vec<ArrowField>> {
     Some(fields.into_iter().filter_map(|field| described(&field)).collect())
 }
 
-fn described(field: &Table<'_>) -> Option<ArrowField> {
+fn described(field: &FlatTable<'_>) -> Option<ArrowField> {
     let name = field.text(0)?;
-    let pair = |pair: Table<'_>| Some((pair.text(0)?, pair.text(1)?));
+    let pair = |pair: FlatTable<'_>| Some((pair.text(0)?, pair.text(1)?));
     let metadata = field.tables(6).unwrap_or_default().into_iter().filter_map(pair).collect();
     let duration_unit = (field.byte(2) == Some(DURATION)).then(|| {
         // a field of the default value is absent: milliseconds
@@ -56,12 +57,12 @@ fn described(field: &Table<'_>) -> Option<ArrowField> {
 }
 
 /// A table of a FlatBuffer.
-struct Table<'a> {
+struct FlatTable<'a> {
     buffer: &'a [u8],
     at: usize,
 }
 
-impl<'a> Table<'a> {
+impl<'a> FlatTable<'a> {
     /// Returns where the value of a field stands.
     fn field(&self, number: usize) -> Option<usize> {
         let back = i32::from_le_bytes(bytes_at(self.buffer, self.at)?);
@@ -83,8 +84,8 @@ impl<'a> Table<'a> {
         bytes_at(self.buffer, self.field(number)?).map(u16::from_le_bytes)
     }
 
-    fn table(&self, number: usize) -> Option<Table<'a>> {
-        Some(Table { buffer: self.buffer, at: offset(self.buffer, self.field(number)?)? })
+    fn table(&self, number: usize) -> Option<FlatTable<'a>> {
+        Some(FlatTable { buffer: self.buffer, at: offset(self.buffer, self.field(number)?)? })
     }
 
     fn text(&self, number: usize) -> Option<String> {
@@ -95,12 +96,12 @@ impl<'a> Table<'a> {
         std::str::from_utf8(bytes).ok().map(str::to_owned)
     }
 
-    fn tables(&self, number: usize) -> Option<Vec<Table<'a>>> {
+    fn tables(&self, number: usize) -> Option<Vec<FlatTable<'a>>> {
         let at = offset(self.buffer, self.field(number)?)?;
         let count = u32::from_le_bytes(bytes_at(self.buffer, at)?) as usize;
         let one = |index: usize| {
             let place = at.checked_add(4 + 4 * index)?;
-            Some(Table { buffer: self.buffer, at: offset(self.buffer, place)? })
+            Some(FlatTable { buffer: self.buffer, at: offset(self.buffer, place)? })
         };
         (0..count.min(MOST_FIELDS)).map(one).collect()
     }

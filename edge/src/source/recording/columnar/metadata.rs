@@ -77,7 +77,8 @@ impl Statements<'_> {
         }
     }
 
-    /// Adds attributes: of the file, of the columns that have their name, or one unit for each column.
+    /// Adds attributes: of the file, of the columns that have their name, or one unit for each
+    /// column.
     fn take_attributes(&mut self, scope: &str, attributes: &Value) {
         let Value::Object(fields) = attributes else { return };
         for (key, value) in fields {

@@ -21,8 +21,8 @@ fn seed_of(kind: &str, name: &str) -> Vec<u8> {
         .to_vec()
 }
 
-/// A column of durations, and a unit in the metadata of its neighbour's Arrow field; unit and rate in the
-/// attributes of a pandas frame.
+/// A column of durations, and a unit in the metadata of its neighbour's Arrow field; unit and rate
+/// in the attributes of a pandas frame.
 #[test]
 fn units_rates_and_durations_of_the_metadata_are_those_of_the_columns() {
     for name in ["field-unit", "attrs"] {
@@ -46,7 +46,8 @@ fn one_unit_for_each_column_and_the_attributes_of_a_column_are_read() {
         let leaves = metadata::statements_of(pairs.into_iter(), &columns);
         let text = |path: &str| {
             let leaf = leaves.iter().find(|leaf| leaf.path == path).map(|leaf| &leaf.content);
-            matches!(leaf, Some(LeafContent::Text(lines)) if lines == &[if path == "ax.unit" { "mg" } else { "s" }])
+            matches!(leaf, Some(
+                LeafContent::Text(lines)) if lines == &[if path == "ax.unit" { "mg" } else { "s" }])
         };
         assert!(text("ax.unit") && text("t.unit"), "{leaves:?}");
         assert!(!leaves.iter().any(|leaf| leaf.path.starts_with("other")), "{leaves:?}");
@@ -104,7 +105,8 @@ fn times_of_text_give_the_rate() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..3000, byte in any::<u8>(), cut in 8usize..4000) {
+    fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..3000, byte in any::<u8>(),
+        cut in 8usize..4000) {
         let mut bytes = seed_named(["table", "field-unit", "attrs"][cut % 3]);
         if let Some(old) = bytes.get_mut(at) {
             *old = byte;

@@ -1,7 +1,8 @@
-//! Numbers of Parquet that are no plain integer or floating point: decimals, 16-bit floats, 96-bit times.
+//! Numbers of Parquet that are no plain integer or floating point: decimals, 16-bit floats, 96-bit
+//! times.
 //!
-//! Source: *Parquet Logical Type Definitions* (DECIMAL, FLOAT16) and the deprecated INT96 of Impala and Spark:
-//! nanoseconds of the day and the Julian day.
+//! Source: *Parquet Logical Type Definitions* (DECIMAL, FLOAT16) and the deprecated INT96 of Impala
+//! and Spark: nanoseconds of the day and the Julian day.
 
 use parquet::basic::{LogicalType, Type as PhysicalType};
 use parquet::data_type::Int96;
@@ -9,7 +10,8 @@ use parquet::schema::types::ColumnDescriptor;
 
 use crate::source::recording::half::half_to_f64;
 
-/// The unit of times of 96 bits as they are handed on: nanoseconds have more digits than a floating-point number.
+/// The unit of times of 96 bits as they are handed on: nanoseconds have more digits than a
+/// floating-point number.
 pub(super) const INT96_UNIT: &str = "us";
 
 /// The Julian day of 1970-01-01.

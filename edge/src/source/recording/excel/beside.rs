@@ -1,7 +1,9 @@
-//! Remarks in cells beside the table of a sheet: `RMS | 0.11` next to the first rows, a word next to row 1000.
+//! Remarks in cells beside the table of a sheet: `RMS | 0.11` next to the first rows, a word next
+//! to row 1000.
 //!
-//! A row with a remark is as much a row of samples as the others. Such cells become comments above the table, which
-//! may state a rate, and are told. Invariant: a column with a cell in each tenth row or more is one of the table.
+//! A row with a remark is as much a row of samples as the others. Such cells become comments above
+//! the table, which may state a rate, and are told. Invariant: a column with a cell in each tenth
+//! row or more is one of the table.
 
 use super::SheetText;
 
@@ -31,7 +33,8 @@ pub(super) fn letters(column: usize) -> String {
     name.into_iter().rev().collect()
 }
 
-/// Refuses two tables of different lengths that stand side by side, with an empty column between them.
+/// Refuses two tables of different lengths that stand side by side, with an empty column between
+/// them.
 ///
 /// # Errors
 /// The columns of each and their rows; in words.
@@ -63,7 +66,8 @@ pub(super) fn check_tables(sheet: &SheetText) -> Result<(), String> {
         })
         .collect();
     Err(format!(
-        "tables of different lengths stand side by side in sheet {:?}: columns {}; keep one of them in a sheet of its own",
+        "tables of different lengths stand side by side in sheet {:?}: columns {}; keep one of \
+         them in a sheet of its own",
         sheet.name,
         told.join(", ")
     ))

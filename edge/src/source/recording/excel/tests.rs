@@ -26,7 +26,8 @@ fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
             write!(listed, "<sheet name=\"{name}\" sheetId=\"{id}\" r:id=\"r{id}\"/>");
         let _infallible = write!(
             related,
-            "<Relationship Id=\"r{id}\" Type=\"{office}/worksheet\" Target=\"worksheets/s{id}.xml\"/>"
+            "<Relationship Id=\"r{id}\" Type=\"{office}/worksheet\" \
+             Target=\"worksheets/s{id}.xml\"/>"
         );
         add(
             &format!("xl/worksheets/s{id}.xml"),
@@ -182,7 +183,8 @@ fn formulas_without_values_are_refused_and_remarks_cost_no_row() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..3000, byte in any::<u8>(), cut in 8usize..4000) {
+    fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..3000, byte in any::<u8>(),
+        cut in 8usize..4000) {
         let mut bytes = workbook(&[("Data", &numbers(64, 2, true))]);
         if let Some(old) = bytes.get_mut(at) {
             *old = byte;

@@ -104,8 +104,8 @@ pub(super) fn dataset(data: &Dataset) -> Result<Vec<(Option<String>, LeafContent
     }
 }
 
-/// The numbers of a field of a record, each with its name: one, or those of a block of columns as pandas writes
-/// them (`values_block_0[1]`).
+/// The numbers of a field of a record, each with its name: one, or those of a block of columns as
+/// pandas writes them (`values_block_0[1]`).
 fn parts_of(name: &str, datatype: &Datatype, offset: usize) -> Vec<(String, NumberField)> {
     const MOST_PARTS: u64 = 1024;
     let Datatype::Array { base, dims } = datatype else {

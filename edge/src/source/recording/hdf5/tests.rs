@@ -1,4 +1,5 @@
-//! Claims about HDF5 and MAT version 7.3, from small files that h5py has written (issue 32, point 3).
+//! Claims about HDF5 and MAT version 7.3, from small files that h5py has written (issue 32, point
+//! 3).
 
 use std::io::Cursor;
 
@@ -44,7 +45,8 @@ fn structs_and_texts_of_matlab_are_followed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..8000, byte in any::<u8>(), cut in 0usize..9000) {
+    fn arbitrary_damage_is_an_error_of_the_file(at in 0usize..8000, byte in any::<u8>(),
+        cut in 0usize..9000) {
         for name in ["run.h5", "v73.mat"] {
             let mut bytes = seed(name);
             if let Some(old) = bytes.get_mut(at) {

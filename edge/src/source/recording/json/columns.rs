@@ -1,7 +1,8 @@
-//! The columns of an array of objects: numbers, numbers and times that are written as text, and what stands in
-//! structs within them (`{"acc": {"value": 0.5, "unit": "m/s2"}}`).
+//! The columns of an array of objects: numbers, numbers and times that are written as text, and
+//! what stands in structs within them (`{"acc": {"value": 0.5, "unit": "m/s2"}}`).
 //!
-//! Invariant: a unit that changes from one object to the next is refused; the newest object first is turned round.
+//! Invariant: a unit that changes from one object to the next is refused; the newest object first
+//! is turned round.
 
 use pdm_shared::time::Timestamp;
 use serde_json::{Map, Value};
@@ -51,8 +52,8 @@ pub(super) fn of_objects(items: &[Value]) -> Result<ObjectColumns, String> {
     Ok(found)
 }
 
-/// Rows of equal length in which a text stands beside numbers (`["2026-05-04T06:07:08Z", 0.5]`, `[1780000000, "0.5"]`)
-/// as objects with the keys of their places; `None` for other items.
+/// Rows of equal length in which a text stands beside numbers (`["2026-05-04T06:07:08Z", 0.5]`,
+/// `[1780000000, "0.5"]`) as objects with the keys of their places; `None` for other items.
 pub(super) fn of_rows(items: &[Value]) -> Option<Vec<Value>> {
     let width = items.first()?.as_array()?.len();
     let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
@@ -98,7 +99,8 @@ impl ObjectColumns {
             let own = texts.first().copied().unwrap_or_default();
             if let Some(other) = texts.iter().find(|other| **other != own) {
                 return Err(format!(
-                    "{key:?} is {own:?} and {other:?}: a channel has one unit; bring all values into one"
+                    "{key:?} is {own:?} and {other:?}: a channel has one unit; bring all values \
+                     into one"
                 ));
             }
             self.texts.push((key.to_owned(), own.to_owned()));

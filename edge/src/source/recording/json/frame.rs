@@ -1,7 +1,8 @@
-//! Data frames as pandas writes them by default: objects whose keys are the index (`{"ax": {"0": 0.1, "1": 0.2}}`).
+//! Data frames as pandas writes them by default: objects whose keys are the index (`{"ax": {"0":
+//! 0.1, "1": 0.2}}`).
 //!
-//! Such an object is an array in the order of its index. Invariant: an object with any other key, or with fewer
-//! rows than a recording has, stays an object.
+//! Such an object is an array in the order of its index. Invariant: an object with any other key,
+//! or with fewer rows than a recording has, stays an object.
 
 use serde_json::{Map, Value};
 
@@ -13,8 +14,8 @@ const LEAST_ROWS: usize = 8;
 /// The index, where it is more than a count, and the items in its order.
 type IndexedItems = (Option<Vec<f64>>, Vec<Value>);
 
-/// The index and the items of an object whose keys are an index, in its order; the object again if they are none.
-/// An index that only counts the rows from 0 is left out.
+/// The index and the items of an object whose keys are an index, in its order; the object again if
+/// they are none. An index that only counts the rows from 0 is left out.
 pub(super) fn indexed(fields: Map<String, Value>) -> Result<IndexedItems, Map<String, Value>> {
     let is_item = |value: &Value| value.is_number() || value.is_null() || value.is_object();
     let places = places(&fields);
@@ -27,7 +28,8 @@ pub(super) fn indexed(fields: Map<String, Value>) -> Result<IndexedItems, Map<St
     Ok(((!counts).then_some(index), items))
 }
 
-/// The keys as numbers or as milliseconds since 1970; `None` if one is neither, or if they are too few.
+/// The keys as numbers or as milliseconds since 1970; `None` if one is neither, or if they are too
+/// few.
 fn places(fields: &Map<String, Value>) -> Option<Vec<f64>> {
     if fields.len() < LEAST_ROWS {
         return None;

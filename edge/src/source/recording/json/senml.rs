@@ -1,8 +1,8 @@
-//! Measurements in the form of SenML (RFC 8428): records with a name, a unit, a time and a value, of which base
-//! fields (`bn`, `bu`, `bt`, `bv`) hold for the records behind them.
+//! Measurements in the form of SenML (RFC 8428): records with a name, a unit, a time and a value,
+//! of which base fields (`bn`, `bu`, `bt`, `bv`) hold for the records behind them.
 //!
-//! Each name becomes a struct with the vectors `value` and `time` and its unit. Invariant: a unit or a time is what
-//! RFC 8428, section 4, resolves; records of one name with two units are refused.
+//! Each name becomes a struct with the vectors `value` and `time` and its unit. Invariant: a unit
+//! or a time is what RFC 8428, section 4, resolves; records of one name with two units are refused.
 
 use serde_json::{Map, Value};
 

@@ -93,7 +93,8 @@ fn a_document_without_an_array_is_told() {
 proptest! {
     #[test]
     fn any_document_is_read_or_refused(at in 0usize..90, byte in any::<u8>()) {
-        let text = r#"{"fs":100,"u":[[1,2],[3,null]],"v":[{"a":1,"b":[2]},{"a":2}],"w":["g"],"x":[]}"#;
+        let text =
+            r#"{"fs":100,"u":[[1,2],[3,null]],"v":[{"a":1,"b":[2]},{"a":2}],"w":["g"],"x":[]}"#;
         let mut bytes = text.as_bytes().to_vec();
         if let Some(old) = bytes.get_mut(at) {
             *old = byte;

@@ -33,7 +33,8 @@ pub(in super::super) fn documents(text: &str) -> Result<Option<(Vec<Value>, Stri
             Ok(Some((all, note)))
         }
         (Some(_), Some(_)) => Err(format!(
-            "the lines are JSON messages of {} topics ({}); save those of each topic in a file of its own",
+            "the lines are JSON messages of {} topics ({}); save those of each topic in a file of \
+             its own",
             topics.len(),
             topics.iter().take(8).copied().collect::<Vec<_>>().join(", ")
         )),

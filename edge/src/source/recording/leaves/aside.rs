@@ -1,4 +1,5 @@
-//! Rates that a tree states aside of its vectors: `{"meta": {"sampleRate": 2560}, "channels": […]}`.
+//! Rates that a tree states aside of its vectors: `{"meta": {"sampleRate": 2560}, "channels":
+//! […]}`.
 //!
 //! Such a rate belongs to the vectors beside whose structs it stands, if no vector is in its own.
 //! Invariant: of several rates that differ, no rate is taken.

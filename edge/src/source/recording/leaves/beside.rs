@@ -36,7 +36,8 @@ const RATE_KEYS: [&str; 25] = [
     "샘플링주파수",
 ];
 
-/// A field `rate` is the shaft's below this, as in the public set of MFPT (25 Hz), and the samples' above, Hz.
+/// A field `rate` is the shaft's below this, as in the public set of MFPT (25 Hz), and the samples'
+/// above, Hz.
 const LEAST_BARE_RATE_HZ: f64 = 1000.0;
 
 /// Seconds that a field `Ts` has where it is the step of samples: a time since 1970 is greater.
@@ -268,8 +269,8 @@ impl<'a> Tree<'a> {
             .unwrap_or_default()
     }
 
-    /// The units among labels beside the vector's structs, or one unit of the nearest struct around that has no
-    /// vectors of its own: it is of what is inside.
+    /// The units among labels beside the vector's structs, or one unit of the nearest struct around
+    /// that has no vectors of its own: it is of what is inside.
     fn units_around(&self, scope: &str, count: usize) -> Vec<String> {
         let mut inner = scope;
         loop {
@@ -356,7 +357,8 @@ fn is_single(leaf: &Leaf) -> bool {
     matches!(&leaf.content, LeafContent::Numbers { numbers, .. } if numbers.len() == 1)
 }
 
-/// The rate of a field whose unit stands in a field beside it. A unit that is not known leaves it open.
+/// The rate of a field whose unit stands in a field beside it. A unit that is not known leaves it
+/// open.
 pub(super) fn rate_in_unit(key: &str, leaf: &Leaf, unit: Option<&str>) -> Option<f64> {
     let rate = rate_of_field(key, leaf)?;
     let Some(unit) = unit else { return Some(rate) };
@@ -407,7 +409,8 @@ pub(super) fn is_rate_key(key: &str) -> bool {
     unit_of_key(key, &RATE_KEYS, &RATE_ENDINGS).is_some()
 }
 
-/// The factor of the unit at the end of a key (`odr_hz`, `dt_us`); 1 where it is one of `keys` itself.
+/// The factor of the unit at the end of a key (`odr_hz`, `dt_us`); 1 where it is one of `keys`
+/// itself.
 fn unit_of_key(key: &str, keys: &[&str], endings: &[(&str, f64)]) -> Option<f64> {
     if keys.contains(&key) {
         return Some(1.0);
@@ -421,7 +424,8 @@ fn unit_of_key(key: &str, keys: &[&str], endings: &[(&str, f64)]) -> Option<f64>
 pub(in super::super) fn rate_of_property(key: &str, number: f64) -> Option<f64> {
     let key = plain(key);
     let is_bare = key == "rate" && number >= LEAST_BARE_RATE_HZ;
-    // an interval without a unit is that of messages as often as that of samples; `Ts` is a step where it is small
+    // an interval without a unit is that of messages as often as that of samples; `Ts` is a step
+    // where it is small
     if key == "interval" || (key == "ts" && !SMALL_STEP_S.contains(&number)) {
         return None;
     }

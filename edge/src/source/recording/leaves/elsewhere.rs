@@ -1,8 +1,8 @@
-//! The one unit of acceleration that a tree states somewhere, for vectors beside which none stands: in a list of
-//! fields, columns or sensors, in a struct of another name, in the title of an axis.
+//! The one unit of acceleration that a tree states somewhere, for vectors beside which none stands:
+//! in a list of fields, columns or sensors, in a struct of another name, in the title of an axis.
 //!
-//! Invariants: only a unit that is the only one of its kind in the tree counts; vectors that go one way are times and
-//! get none; a tree in which a vector has a unit of its own is left as it is.
+//! Invariants: only a unit that is the only one of its kind in the tree counts; vectors that go one
+//! way are times and get none; a tree in which a vector has a unit of its own is left as it is.
 
 use super::beside::{UNIT_KEYS, key_of, plain};
 use super::{Leaf, LeafContent, Variable};

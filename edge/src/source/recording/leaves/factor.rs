@@ -45,7 +45,8 @@ pub(in super::super) fn may_be_factor(key: &str) -> bool {
 }
 
 impl Tree<'_> {
-    /// The scales under the vector's name, of the vector itself, or of its struct: one, or one for each column.
+    /// The scales under the vector's name, of the vector itself, or of its struct: one, or one for
+    /// each column.
     pub(super) fn scales_beside(&self, path: &str, own_key: &str, count: usize) -> Vec<f64> {
         let places = [path, scope_of(path)];
         let mut fields = places.into_iter().flat_map(|place| self.fields(place));
@@ -57,8 +58,8 @@ impl Tree<'_> {
         found.unwrap_or_default()
     }
 
-    /// A field that may be a scale: of the vector itself, of its struct or of one around it, or of a struct of
-    /// statements in one of these.
+    /// A field that may be a scale: of the vector itself, of its struct or of one around it, or of
+    /// a struct of statements in one of these.
     pub(super) fn factor_beside(
         &self,
         path: &str,
@@ -108,7 +109,8 @@ mod tests {
         Leaf { path: path.to_owned(), content }
     }
 
-    /// R-EDGE-4: integers beside a gain were taken for m/s² because a unit stood there, fifty times too large.
+    /// R-EDGE-4: integers beside a gain were taken for m/s² because a unit stood there, fifty times
+    /// too large.
     #[test]
     fn a_field_that_may_be_a_scale_is_kept_with_its_name() {
         let counts = NumberEncoding::Counts { bits: 16 };

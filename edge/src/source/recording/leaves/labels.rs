@@ -1,7 +1,8 @@
 //! Units that a tree states among labels, and by the name of a vector: `"metric": {"unit": "mg"}`,
 //! `"unit": {"x": "m/s2"}`, `"meta": {"units": ["g"]}`.
 //!
-//! Invariant: labels of a struct are of the vectors in it and in those inside it, never of those beside it.
+//! Invariant: labels of a struct are of the vectors in it and in those inside it, never of those
+//! beside it.
 
 use super::beside::{Tree, UNIT_KEYS, key_of, plain};
 use crate::source::interpretation::StatedUnit;
@@ -48,8 +49,8 @@ impl Tree<'_> {
             .unwrap_or_default()
     }
 
-    /// The units among the labels of a struct, one for each of `count` columns or one for all, else the unit of the
-    /// name that they give.
+    /// The units among the labels of a struct, one for each of `count` columns or one for all, else
+    /// the unit of the name that they give.
     pub(super) fn units_of_labels(&self, scope: &str, count: usize) -> Vec<String> {
         let scopes = || self.inner(scope).filter(|inner| is_scope_of_labels(key_of(inner)));
         // `"tags": {"unit": "P-101"}` names a machine

@@ -1,5 +1,5 @@
-//! A shaft speed that a file states beside its vectors, such as `X130RPM` of the bearing sets of Case Western
-//! Reserve University.
+//! A shaft speed that a file states beside its vectors, such as `X130RPM` of the bearing sets of
+//! Case Western Reserve University.
 //!
 //! It is told, not used: it may be the nominal speed or that of another recording.
 

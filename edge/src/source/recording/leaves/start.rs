@@ -33,7 +33,8 @@ const KEYS: [&str; 22] = [
     "측정시각",
 ];
 
-/// The time, and whether its zone is stated nowhere; `None` if the document states none, or several.
+/// The time, and whether its zone is stated nowhere; `None` if the document states none, or
+/// several.
 pub(in super::super) fn stated_start(leaves: &[Leaf]) -> Option<(Timestamp, bool)> {
     let mut found = leaves.iter().filter_map(time_of);
     let first = found.next()?;

@@ -97,8 +97,8 @@ impl<'a> Bytes<'a> {
             return Err(format!("a small element of {length} bytes; at most 4 are allowed"));
         }
         let left = self.rest.len() - start.min(self.rest.len());
-        // libsndfile counts padding behind the last numbers that it does not write; numbers that are missing are
-        // found inside of the variable
+        // libsndfile counts padding behind the last numbers that it does not write; numbers that
+        // are missing are found inside of the variable
         let has_no_padding = kind == MATRIX && left < length && length - left <= 8;
         let end = if has_no_padding { start.checked_add(left) } else { start.checked_add(length) };
         let content = end.and_then(|end| self.rest.get(start..end)).ok_or_else(|| {

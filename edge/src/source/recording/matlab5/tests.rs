@@ -298,7 +298,8 @@ proptest! {
 
     #[test]
     fn arbitrary_damage_never_panics(
-        at in 128usize..400, byte in any::<u8>(), cut in 128usize..500, is_compressed in any::<bool>()
+        at in 128usize..400, byte in any::<u8>(), cut in 128usize..500,
+        is_compressed in any::<bool>()
     ) {
         let inner = a_struct();
         let mut bytes = file(&[if is_compressed { compressed(&inner) } else { inner }]);
@@ -310,7 +311,8 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_damage_inside_a_compressed_variable_never_panics(at in 0usize..250, byte in any::<u8>()) {
+    fn arbitrary_damage_inside_a_compressed_variable_never_panics(at in 0usize..250,
+        byte in any::<u8>()) {
         let mut inner = a_struct();
         if let Some(old) = inner.get_mut(at) {
             *old = byte;

@@ -1,14 +1,15 @@
-//! Formats of seismology, which loggers of buildings and machines write, too. Most have no first bytes of their
-//! own: fields of their headers tell.
+//! Formats of seismology, which loggers of buildings and machines write, too. Most have no first
+//! bytes of their own: fields of their headers tell.
 //!
-//! Sources: FDSN, *SEED Reference Manual* 2.4 (fixed section of a data header) and *miniSEED 3*; IRIS,
-//! *SAC data file format*; SEG, *SEG-Y* revision 1 (textual header of 40 lines of 80 letters) and *SEG-2*.
+//! Sources: FDSN, *SEED Reference Manual* 2.4 (fixed section of a data header) and *miniSEED 3*;
+//! IRIS, *SAC data file format*; SEG, *SEG-Y* revision 1 (textual header of 40 lines of 80 letters)
+//! and *SEG-2*.
 
 const MINISEED: &str = "miniSEED of seismology; export it as SAC in text, CSV or MAT (ObsPy: \
                         numpy.save of trace.data beside its sampling rate)";
 const SEED: &str = "SEED of seismology; export it as CSV or MAT";
-const SAC: &str = "SAC of seismology; export it as CSV, WAV or MAT (ObsPy: numpy.save of trace.data beside \
-                   its sampling rate)";
+const SAC: &str = "SAC of seismology; export it as CSV, WAV or MAT (ObsPy: numpy.save of \
+                   trace.data beside its sampling rate)";
 const SEG_Y: &str = "SEG-Y of seismology; export it as CSV or MAT";
 const SEG_2: &str = "SEG-2 of seismology; export it as CSV or MAT";
 const GSE2: &str = "GSE2 of seismology; export it as CSV or MAT";
@@ -37,7 +38,8 @@ pub(super) fn form_of(start: &[u8]) -> Option<&'static str> {
     is_edf(start).then_some(EDF)
 }
 
-/// Six digits of a number, the quality of the data, a blank, names of station and channel, and a day.
+/// Six digits of a number, the quality of the data, a blank, names of station and channel, and a
+/// day.
 fn is_miniseed_2(start: &[u8]) -> bool {
     let Some(head) = start.get(..48) else { return false };
     let is_number = head[..6].iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | 0));
@@ -100,7 +102,8 @@ fn has_line_of(start: &[u8], word: &[u8]) -> bool {
     start.split(|byte| *byte == b'\n').any(|line| line.starts_with(word))
 }
 
-/// The version 0 in eight letters, and 256 letters without line ends, among which two times and dates.
+/// The version 0 in eight letters, and 256 letters without line ends, among which two times and
+/// dates.
 fn is_edf(start: &[u8]) -> bool {
     let Some(head) = start.get(..256) else { return false };
     let is_date = |at: usize| head[at + 2] == b'.' && head[at + 5] == b'.';

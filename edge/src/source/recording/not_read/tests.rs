@@ -1,5 +1,5 @@
-//! Files of formats that are not read, made here after their specifications, are refused by name; what is
-//! read is not.
+//! Files of formats that are not read, made here after their specifications, are refused by name;
+//! what is read is not.
 
 use std::path::Path;
 

@@ -203,7 +203,8 @@ fn unread_type(descr: &str) -> String {
     if let Some((fields, _)) = descr.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         let shown: String = fields.chars().take(80).collect();
         return format!(
-            "a structured array with the fields {shown}, which is not read; save each field as an array of its own"
+            "a structured array with the fields {shown}, which is not read; save each field as an \
+             array of its own"
         );
     }
     let own = quoted(descr).unwrap_or(descr);

@@ -149,9 +149,11 @@ proptest! {
 
     #[test]
     fn arbitrary_headers_never_panic(
-        descr in "[<>|=][iufcOS][0-9]{1,2}", order in "(True|False|x)", shape in "[(]?[0-9]{0,20}(, ?[0-9]{0,20}){0,4}[)]?"
+        descr in "[<>|=][iufcOS][0-9]{1,2}", order in "(True|False|x)",
+        shape in "[(]?[0-9]{0,20}(, ?[0-9]{0,20}){0,4}[)]?"
     ) {
-        let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+        let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, \
+            }}");
         let _ = all(file(&header, &[7; 40]));
     }
 }

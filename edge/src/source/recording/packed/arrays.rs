@@ -1,7 +1,7 @@
 //! NumPy's archives of arrays (`.npz`): each array is a leaf of a tree.
 //!
-//! Arrays of `datetime64` and `timedelta64` are times: beside others they are their times, and a single one
-//! is the start where its name says so.
+//! Arrays of `datetime64` and `timedelta64` are times: beside others they are their times, and a
+//! single one is the start where its name says so.
 
 use std::io::Cursor;
 use std::path::Path;

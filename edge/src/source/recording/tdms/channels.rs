@@ -88,7 +88,8 @@ fn with_properties(
     StatedChannel { unit, factor, ..channel }
 }
 
-/// The unit that properties of a channel, its group or the file state under another key than LabVIEW's own.
+/// The unit that properties of a channel, its group or the file state under another key than
+/// LabVIEW's own.
 fn unit_among(properties: &Properties) -> Option<String> {
     properties.iter().find_map(|(key, value)| match value {
         Property::Text(unit) if names_unit_of_samples(&plain(key)) => {
@@ -98,7 +99,8 @@ fn unit_among(properties: &Properties) -> Option<String> {
     })
 }
 
-/// Whether the key of a property says that it is a unit, and not that of the abscissa: `Unit`, `Sensor unit`.
+/// Whether the key of a property says that it is a unit, and not that of the abscissa: `Unit`,
+/// `Sensor unit`.
 fn names_unit_of_samples(key: &str) -> bool {
     let is_unit = key.ends_with("unit") || key.ends_with("units");
     let is_abscissa = key.starts_with('x') || key.contains("time") || key.contains("freq");
@@ -153,8 +155,8 @@ fn time_variable(channel: TimeChannel, variables: &[Variable]) -> Result<Variabl
 /// Properties of a file that say when it was begun, as LabVIEW and DIAdem write them.
 const FILE_TIMES: [&str; 2] = ["DateTime", "datetime"];
 
-/// The start of a channel: `wf_start_time` of the channel, its group or the file, with the offset of its first
-/// sample; else the time of the file.
+/// The start of a channel: `wf_start_time` of the channel, its group or the file, with the offset
+/// of its first sample; else the time of the file.
 fn start_of(scopes: &[&str], objects: &Objects) -> Option<StatedStart> {
     let all = || scopes.iter().filter_map(|scope| objects.properties.get(*scope));
     let time = |properties: &Properties, key: &str| match properties.get(key) {

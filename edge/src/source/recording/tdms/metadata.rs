@@ -240,7 +240,8 @@ pub(super) fn seconds_of_time(raw: &[u8], is_big_endian: bool) -> f64 {
     }
 }
 
-/// A time: seconds since 1904 and a fraction of 2^64, the more significant first in big-endian files.
+/// A time: seconds since 1904 and a fraction of 2^64, the more significant first in big-endian
+/// files.
 fn time(bytes: &mut OrderedBytes<'_>) -> Result<Property, String> {
     let (first, second) = (bytes.u64()?, bytes.u64()?);
     let (seconds, fraction) = if bytes.is_big_endian { (first, second) } else { (second, first) };

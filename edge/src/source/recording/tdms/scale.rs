@@ -1,8 +1,9 @@
-//! Scales that a DAQmx driver leaves to the reader: `NI_Number_Of_Scales`, `NI_Scale[0]_Scale_Type`.
+//! Scales that a DAQmx driver leaves to the reader: `NI_Number_Of_Scales`,
+//! `NI_Scale[0]_Scale_Type`.
 //!
 //! Each scale has the numbers of another one, of a card's scaler or the raw data as its input; the
-//! last one gives the channel's values. Invariant: a scale of a kind that is not applied refuses the
-//! channel, since its numbers without the scale would be wrong in silence.
+//! last one gives the channel's values. Invariant: a scale of a kind that is not applied refuses
+//! the channel, since its numbers without the scale would be wrong in silence.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

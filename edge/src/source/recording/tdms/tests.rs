@@ -155,7 +155,8 @@ fn a_channel_of_times_gives_rate_and_start_and_is_no_channel() {
     }
 }
 
-/// npTDMS and DIAdem count the offset of the first sample from the start; group and file state it for all.
+/// npTDMS and DIAdem count the offset of the first sample from the start; group and file state it
+/// for all.
 #[test]
 fn an_offset_of_the_first_sample_is_added_and_the_group_or_the_file_may_state_the_start() {
     let start_of = |path: &str, name: &str, offset: bool| {

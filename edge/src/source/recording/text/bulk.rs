@@ -1,6 +1,8 @@
-//! Lines that another program made for itself: rows of a bulk import to AWS IoT SiteWise, and log lines of ESP-IDF.
+//! Lines that another program made for itself: rows of a bulk import to AWS IoT SiteWise, and log
+//! lines of ESP-IDF.
 //!
-//! They become a table before the layout is looked for. Invariant: every line has the form of the first one.
+//! They become a table before the layout is looked for. Invariant: every line has the form of the
+//! first one.
 
 use crate::tabular::fields::numbered_lines;
 
@@ -20,7 +22,8 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     numbered_lines(text).map(|(_, line)| line.trim()).filter(|line| !line.is_empty())
 }
 
-/// All lines in another form; `None` if the first lines are not all of this form, or fewer than needed.
+/// All lines in another form; `None` if the first lines are not all of this form, or fewer than
+/// needed.
 fn rewritten(text: &str, head: &str, row: impl Fn(&str) -> Option<String>) -> Option<String> {
     let sample: Option<Vec<String>> = lines(text).take(SAMPLE_LINES).map(&row).collect();
     if sample?.len() < LEAST_LINES {

@@ -1,7 +1,9 @@
-//! Tables whose cells have the unit beside the number: `12ms,0.98m/s2`, `"2026-03-01 08:00:00.001","0.51 g"`.
+//! Tables whose cells have the unit beside the number: `12ms,0.98m/s2`, `"2026-03-01
+//! 08:00:00.001","0.51 g"`.
 //!
-//! Such a text becomes a table with the units in its header before the layout is looked for; each line stays in its
-//! place. Invariant: a column has one unit; another one in a line below is refused with both lines.
+//! Such a text becomes a table with the units in its header before the layout is looked for; each
+//! line stays in its place. Invariant: a column has one unit; another one in a line below is
+//! refused with both lines.
 
 use super::layout::loose_value;
 use crate::source::interpretation::{StatedUnit, UnitKind};
@@ -88,13 +90,15 @@ fn row(
             }
             Some((_, unit)) => {
                 return Err(format!(
-                    "line {number}: column {column} is in {} by line {first} and in {} here: a column has one unit; bring all values into one",
+                    "line {number}: column {column} is in {} by line {first} and in {} here: a \
+                     column has one unit; bring all values into one",
                     known.spelling, unit.spelling
                 ));
             }
             None if loose_value(field) == Some(true) => {
                 return Err(format!(
-                    "line {number}: column {column} is in {} by line {first} and has no unit here; write the unit into each cell or into none",
+                    "line {number}: column {column} is in {} by line {first} and has no unit here; \
+                     write the unit into each cell or into none",
                     known.spelling
                 ));
             }

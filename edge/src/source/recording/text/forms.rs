@@ -1,5 +1,6 @@
-//! The forms in which people have tables of samples, each made here: what is read of it, or the words with
-//! which it is refused. The signal is one: 512 samples at 2,560 Hz with an RMS of 0.25 g.
+//! The forms in which people have tables of samples, each made here: what is read of it, or the
+//! words with which it is refused. The signal is one: 512 samples at 2,560 Hz with an RMS of 0.25
+//! g.
 
 use std::fmt::Write as _;
 use std::path::Path;

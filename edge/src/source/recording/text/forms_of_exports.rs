@@ -1,5 +1,5 @@
-//! Exports of analyzers, recorders, phones and spreadsheet programs, each made here after the form of a public
-//! case: what is read of it, or the words with which it is refused.
+//! Exports of analyzers, recorders, phones and spreadsheet programs, each made here after the form
+//! of a public case: what is read of it, or the words with which it is refused.
 
 use super::super::open_content;
 use super::forms::{assert_read, g, no_rate, options, read_table, s, table, usual};
@@ -21,7 +21,8 @@ fn said(text: &str) -> String {
 /// R-EDGE-4: an analyzer prints 512 samples in four pairs of columns which follow one another.
 #[test]
 fn column_pairs_that_follow_one_another_are_one_recording_in_the_stated_units() {
-    let head = "ANALYZER 7   WAVEFORM\n Date: 04-May-26  06:07:08     Amplitude Units:  G-s\n Time Units: msec   RPM: 1800.\n\n";
+    let head = "ANALYZER 7   WAVEFORM\n Date: 04-May-26  06:07:08     Amplitude Units:  G-s\n Time \
+        Units: msec   RPM: 1800.\n\n";
     let names = "  TIME   AMPL".repeat(4);
     let rows: String = (0..128)
         .map(|row| {
@@ -42,7 +43,8 @@ fn column_pairs_that_follow_one_another_are_one_recording_in_the_stated_units() 
 /// R-EDGE-4: the rows of a head with keys in front are no rows of samples.
 #[test]
 fn a_head_with_a_key_in_front_of_each_row_states_unit_and_rate() {
-    let head = "\"Model Name\",\"XL9\"\n\"BlockNumber\",1\n\"TraceName\",\"Acc1\",\"Acc2\"\n\"VUnit\",\"mg\",\"mg\"\n\"SampleRate\",2.56E+03,2.56E+03\n\"Date\",\"2026/05/04\",\"2026/05/04\"\n\"Time\",\"06:07:08.00\",\"06:07:08.00\"\n\n";
+    let head = "\"Model \
+        Name\",\"XL9\"\n\"BlockNumber\",1\n\"TraceName\",\"Acc1\",\"Acc2\"\n\"VUnit\",\"mg\",\"mg\"\n\"SampleRate\",2.56E+03,2.56E+03\n\"Date\",\"2026/05/04\",\"2026/05/04\"\n\"Time\",\"06:07:08.00\",\"06:07:08.00\"\n\n";
     let text = table(head, |n| format!("{:.5E},{:.5E},", 1e3 * g(n), 1e3 * g(n)));
     assert_read("keys in front", text.as_bytes(), &no_rate(), 2);
     assert!(said(&text).contains("Acc1, Acc2 in mg (from the file)"), "{}", said(&text));
@@ -146,12 +148,14 @@ fn minutes_and_seconds_of_a_spreadsheet_are_no_hours() {
     assert!(told.contains("stands for 100 rows") && !told.contains("gap"), "{told}");
 }
 
-/// R-EDGE-4: names, units and rates in three rows; a rate in the row below its key; a sentence above one column.
+/// R-EDGE-4: names, units and rates in three rows; a rate in the row below its key; a sentence
+/// above one column.
 #[test]
 fn heads_of_recorders_scopes_and_sound_programs_are_read() {
     let ms2 = |n: usize| 9.806_65 * g(n);
     let rates = table(
-        "T0 = 04.05.2026 06:07:08\nZeit\tAI1_DE\tAI2_NDE\ns\tm/s²\tm/s²\n2560 Hz\t2560 Hz\t2560 Hz\n",
+        "T0 = 04.05.2026 06:07:08\nZeit\tAI1_DE\tAI2_NDE\ns\tm/s²\tm/s²\n2560 Hz\t2560 Hz\t2560 \
+         Hz\n",
         |n| format!("{:.6}\t{:.5}\t{:.5}", s(n), ms2(n), ms2(n)).replace('.', ","),
     );
     assert_read("a row of rates", rates.as_bytes(), &no_rate(), 2);
@@ -162,7 +166,8 @@ fn heads_of_recorders_scopes_and_sound_programs_are_read() {
     });
     assert_read("a rate below its key", scope.as_bytes(), &no_rate(), 1);
     let sound = table(
-        "fan.wav   1 channel (mono)\nSample Rate: 2560 Hz. Sample values on linear scale.\nLength processed: 512 samples 0.20000 seconds.\n\n",
+        "fan.wav   1 channel (mono)\nSample Rate: 2560 Hz. Sample values on linear scale.\nLength \
+         processed: 512 samples 0.20000 seconds.\n\n",
         |n| format!("{:.5}", g(n)),
     );
     assert!(refusal(&sound).contains("linear scale"), "{}", refusal(&sound));
@@ -179,7 +184,8 @@ fn heads_of_recorders_scopes_and_sound_programs_are_read() {
     }
 }
 
-/// R-EDGE-4: the time of an acceleration is no acceleration; intervals in another rate than the chip's are refused.
+/// R-EDGE-4: the time of an acceleration is no acceleration; intervals in another rate than the
+/// chip's are refused.
 #[test]
 fn times_of_sensors_and_intervals_are_no_samples() {
     let phone = table(
@@ -227,7 +233,8 @@ fn zero_bytes_at_the_end_are_left_out_and_amid_the_rows_refused() {
     assert!(error.contains("512 zero bytes") && error.contains("line "), "{error}");
 }
 
-/// R-EDGE-4: the last line of a printer's log states the rate, and tells of samples that are missing.
+/// R-EDGE-4: the last line of a printer's log states the rate, and tells of samples that are
+/// missing.
 #[test]
 fn a_last_line_states_the_rate_and_tells_of_overflows() {
     let rows = table("Sample,X,Y,Z\n", |n| format!("{n},{:.5},{:.5},{:.5}", g(n), g(n), g(n)));
@@ -242,7 +249,8 @@ fn a_last_line_states_the_rate_and_tells_of_overflows() {
     assert!(told.contains("tells of a failure"), "{told}");
 }
 
-/// R-EDGE-4: whole seconds and the rest of a second in two columns are one time; headings of sections are no names.
+/// R-EDGE-4: whole seconds and the rest of a second in two columns are one time; headings of
+/// sections are no names.
 #[test]
 fn seconds_in_two_columns_sections_and_units_behind_values_are_read() {
     let two = table("sec,nsec,x_g\n", |n| {
@@ -290,7 +298,8 @@ fn a_rate_of_other_samples_than_the_rows_is_asked_for() {
     assert_read("no decimation", plain.as_bytes(), &no_rate(), 1);
 }
 
-/// R-EDGE-4: the part of a second behind a comma, a unit of the X axis above the names, a unit in the file's name.
+/// R-EDGE-4: the part of a second behind a comma, a unit of the X axis above the names, a unit in
+/// the file's name.
 #[test]
 fn commas_of_clocks_units_of_the_x_axis_and_of_file_names_count() {
     let logged = table("", |n| {

@@ -1,5 +1,6 @@
-//! Heads, units and times as people have them above and beside a table, each made here: what is read of it, or
-//! the words with which it is refused. The signal is that of [`super::forms`]: 0.25 g at 2,560 Hz.
+//! Heads, units and times as people have them above and beside a table, each made here: what is
+//! read of it, or the words with which it is refused. The signal is that of [`super::forms`]: 0.25
+//! g at 2,560 Hz.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! Headers with more or fewer names than the rows have fields, names of times, codes for no value, and rates that
-//! nothing is sampled at, each made here. The signal is that of [`super::forms`]: 0.25 g at 2,560 Hz.
+//! Headers with more or fewer names than the rows have fields, names of times, codes for no value,
+//! and rates that nothing is sampled at, each made here. The signal is that of [`super::forms`]:
+//! 0.25 g at 2,560 Hz.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -75,7 +76,8 @@ fn names_that_have_two_places_are_refused_with_both_counts_and_the_option() {
     assert!(line(&text, &by_number).contains("names and units are not used"));
 }
 
-/// Loggers of Campbell have names, units, and what each value is of its interval: m/s² was taken for g.
+/// Loggers of Campbell have names, units, and what each value is of its interval: m/s² was taken
+/// for g.
 #[test]
 fn the_three_heads_of_toa5_name_columns_and_units() {
     let heads = "\"TOA5\",\"CR6\",\"CR6\",\"1\",\"OS\",\"prog\",\"sig\",\"Vib\"\n\
@@ -179,12 +181,15 @@ fn a_rate_above_the_limit_is_refused_in_every_format() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Tables of any names and rows: counts of fields that do not fit, units, codes, comments, quotes.
+    /// Tables of any names and rows: counts of fields that do not fit, units, codes, comments,
+    /// quotes.
     #[test]
     fn any_table_is_read_or_refused(
-        head in prop::collection::vec("[#%]?(time|t|초|Sekunde\\(n\\)|acc|g|ax \\(g\\)|m/s\\^2|n|,|;|)", 0..6),
+        head in prop::collection::vec("[#%]?(time|t|초|Sekunde\\(n\\)|acc|g|ax \
+            \\(g\\)|m/s\\^2|n|,|;|)", 0..6),
         rows in prop::collection::vec(
-            prop::collection::vec("-?[0-9]{0,4}(\\.|,)?[0-9]{0,3}( mm/s|g|e36|)?|-9999|x|\"", 0..6), 0..40),
+            prop::collection::vec("-?[0-9]{0,4}(\\.|,)?[0-9]{0,3}( mm/s|g|e36|)?|-9999|x|\"", 0..6),
+            0..40),
         separator in prop::sample::select(vec![",", ";", "\t", " "]),
         variable in prop::option::of("[0-3](,[0-3])?"),
     ) {

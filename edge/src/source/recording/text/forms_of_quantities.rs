@@ -1,5 +1,5 @@
-//! Names and units of other quantities, spectra, and lines of serial monitors, each made here. The signal is that of
-//! [`super::forms`]: 0.25 g at 2,560 Hz. R-EDGE-4.
+//! Names and units of other quantities, spectra, and lines of serial monitors, each made here. The
+//! signal is that of [`super::forms`]: 0.25 g at 2,560 Hz. R-EDGE-4.
 
 use std::path::Path;
 

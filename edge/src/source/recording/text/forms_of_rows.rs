@@ -1,6 +1,6 @@
-//! Rows of historians and of other programs: more words than values, a row of types, units between blanks, times of
-//! other calendars and of both changes of summer time, columns of time of several rates. The signal is that of
-//! [`super::forms`]: 0.25 g at 2,560 Hz.
+//! Rows of historians and of other programs: more words than values, a row of types, units between
+//! blanks, times of other calendars and of both changes of summer time, columns of time of several
+//! rates. The signal is that of [`super::forms`]: 0.25 g at 2,560 Hz.
 
 use std::path::Path;
 

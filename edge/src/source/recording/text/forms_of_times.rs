@@ -1,6 +1,6 @@
-//! Times as loggers write them beside samples: two stamps a row, open dates, intervals, a memory that is read at
-//! once, remarks; and statements of other languages above the rows. The signal is that of [`super::forms`]: 0.25 g
-//! at 2,560 Hz.
+//! Times as loggers write them beside samples: two stamps a row, open dates, intervals, a memory
+//! that is read at once, remarks; and statements of other languages above the rows. The signal is
+//! that of [`super::forms`]: 0.25 g at 2,560 Hz.
 
 use std::path::Path;
 use std::sync::Arc;

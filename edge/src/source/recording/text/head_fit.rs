@@ -1,8 +1,9 @@
 //! A header that has more or fewer names than the rows have fields.
 //!
-//! Part of the layout. R and data frames write the index of rows without a name, loggers end their rows or their
-//! header with separators. Invariant: names are moved only where the rows leave one reading; else they are open,
-//! and the reader refuses the table unless a person names its columns by number.
+//! Part of the layout. R and data frames write the index of rows without a name, loggers end their
+//! rows or their header with separators. Invariant: names are moved only where the rows leave one
+//! reading; else they are open, and the reader refuses the table unless a person names its columns
+//! by number.
 
 use super::layout::{Line, loose_value};
 use crate::source::interpretation::{ChannelRole, StatedUnit};
@@ -46,7 +47,8 @@ impl HeadFit {
 
     pub(super) fn note(&self) -> Option<String> {
         (*self == Self::Index).then(|| {
-            "the rows have one field more than the header: the first is the index of the row, without a name"
+            "the rows have one field more than the header: the first is the index of the row, \
+             without a name"
                 .to_owned()
         })
     }
@@ -108,8 +110,8 @@ fn counts_alone(rows: &[Vec<&str>]) -> bool {
     counts(0) && !counts(1)
 }
 
-/// Whether a line names columns: words alone, no statement, and what they say of the columns is known. Of words
-/// between spaces each must say so, since a sentence has as many.
+/// Whether a line names columns: words alone, no statement, and what they say of the columns is
+/// known. Of words between spaces each must say so, since a sentence has as many.
 fn names_columns(names: &[String], separator: Separator) -> bool {
     let says = |name: &String| {
         ChannelRole::by_name(name) != ChannelRole::Unknown || StatedUnit::in_header(name).is_some()

@@ -1,9 +1,9 @@
 //! The time at which the lines above a table say that its samples begin: `T0\t01.03.2026 08:00:00`,
 //! `Start Time, 2026/03/01 08:00:00`, `측정일시: 2026. 3. 1. 오후 2:00:00`.
 //!
-//! A key that speaks of the beginning (`start`, `T0`, `trigger`) counts above one that speaks of a time
-//! (`date`, `timestamp`). Invariants: lines that state different times state none; a date with two readings
-//! dates nothing, and it is said.
+//! A key that speaks of the beginning (`start`, `T0`, `trigger`) counts above one that speaks of a
+//! time (`date`, `timestamp`). Invariants: lines that state different times state none; a date with
+//! two readings dates nothing, and it is said.
 
 use super::is_comment;
 use super::metadata::factor_of;
@@ -142,7 +142,8 @@ fn take_start(text: &str, first_row: usize, recording: &mut RawRecording) {
     }
     let Ok(order) = decided_order(&[first.stamp], None) else {
         recording.notes.push(format!(
-            "the day or the month may come first in {:?} above the rows, so the recording is not dated by it",
+            "the day or the month may come first in {:?} above the rows, so the recording is not \
+             dated by it",
             first.line
         ));
         return;
@@ -221,7 +222,8 @@ fn stamp_of(value: &str) -> Option<Stamp> {
     let joined = |count: usize| whole(&parts.get(..count)?.join(" "));
     // `20260301_080000.000` has the form of a name
     let compact = || whole(&value.replacen('_', "T", 1));
-    // a count of ticks before the words: `134168256000000000<tab>Sunday, 1 March 2026<tab>08:00:00.000`
+    // a count of ticks before the words: `134168256000000000<tab>Sunday, 1 March
+    // 2026<tab>08:00:00.000`
     let behind = || whole(&parts.get(1..).filter(|rest| rest.len() > 1)?.join(" "));
     whole(value).or_else(|| joined(2)).or_else(|| joined(1)).or_else(compact).or_else(behind)
 }
@@ -262,7 +264,8 @@ fn take_losses(text: &str, first_row: usize, recording: &mut RawRecording) {
             let kind = if is_comment(plain) { "the comment" } else { "the line" };
             let shown: String = plain.chars().take(60).collect();
             recording.notes.push(format!(
-                "samples are missing by {kind} in line {number} ({shown:?}), which is counted as a gap"
+                "samples are missing by {kind} in line {number} ({shown:?}), which is counted as a \
+                 gap"
             ));
             recording.gaps_told += 1;
         }
@@ -291,7 +294,8 @@ mod tests {
         format!("{said} | {}", start.unwrap_or_default())
     }
 
-    /// R-EDGE-4: such a start was stated, and the recording was dated by the last change of the file.
+    /// R-EDGE-4: such a start was stated, and the recording was dated by the last change of the
+    /// file.
     #[test]
     fn a_start_above_the_rows_dates_the_recording() {
         for head in [

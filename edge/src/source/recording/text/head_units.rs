@@ -159,7 +159,8 @@ impl HeadUnits {
         rest.iter().all(|unit| unit.kind == first.kind).then(|| first.spelling.clone())
     }
 
-    /// Takes the units of a sentence: in brackets, behind `in`, or in a spelling that nothing else has.
+    /// Takes the units of a sentence: in brackets, behind `in`, or in a spelling that nothing else
+    /// has.
     fn take_words(&mut self, line: &str) {
         // as programs for sound write their full scale
         if line.to_lowercase().contains("on linear scale") {
@@ -231,7 +232,8 @@ impl HeadUnits {
         }
     }
 
-    /// The unit of acceleration or voltage that a line with `unit` as its key states, if it is the only one.
+    /// The unit of acceleration or voltage that a line with `unit` as its key states, if it is the
+    /// only one.
     pub(super) fn by_key(&self) -> Option<&StatedUnit> {
         let (first, rest) = self.by_key.split_first()?;
         let is_sample = matches!(

@@ -1,8 +1,8 @@
 //! The rows above a table that name its columns and their units.
 //!
-//! Part of the layout. The names stand in the line above the numbers, or in a comment there; a row of units
-//! may stand between. Invariant: a row of units is told from a row of names by its fields, and a unit that is
-//! not known stays in it as the file spells it.
+//! Part of the layout. The names stand in the line above the numbers, or in a comment there; a row
+//! of units may stand between. Invariant: a row of units is told from a row of names by its fields,
+//! and a unit that is not known stays in it as the file spells it.
 
 use super::head_fit::{HeadFit, REMARKS, fields_of_rows, fit_of};
 use super::head_units::HeadUnits;
@@ -31,7 +31,8 @@ pub(super) struct TableHead<'a> {
     pub(super) first_row: usize,
     /// The lines and comments that are neither names nor units of columns.
     pub(super) words: Vec<&'a str>,
-    /// Names of columns that are more or fewer than the fields of the rows, and have no one reading.
+    /// Names of columns that are more or fewer than the fields of the rows, and have no one
+    /// reading.
     pub(super) unfitting: Option<Vec<String>>,
     /// A key in the row of names with its value in the row below: `Increment: 7.8125e-05`.
     pub(super) statements: Vec<String>,
@@ -48,7 +49,8 @@ pub(super) fn comments_above<'a>(
     comments.iter().filter(move |(at, _)| *at < first).map(|(_, c)| *c)
 }
 
-/// Names and units of the columns, in the lines above the first row of values or else in comments there.
+/// Names and units of the columns, in the lines above the first row of values or else in comments
+/// there.
 pub(super) fn head_of<'a>(
     lines: &[Line<'a>],
     comments: &[Line<'a>],
@@ -131,7 +133,8 @@ fn fields_of_head(separator: Separator, line: &str, width: usize) -> Vec<String>
     all
 }
 
-/// Takes the row of types below the names out (ClickHouse, exports of PLCs): it is neither names nor units.
+/// Takes the row of types below the names out (ClickHouse, exports of PLCs): it is neither names
+/// nor units.
 fn leave_types_out(above: &mut Vec<&str>, separator: Separator) {
     let width_of = |line: &&str| separator.fields(line).len();
     let is_types = above.first().is_some_and(|line| is_row_of_types(&separator.fields(line)));
@@ -155,8 +158,8 @@ fn with_units_joined(words: Vec<String>) -> Vec<String> {
     names
 }
 
-/// The lines above the rows, the nearest first, without those next to the rows that state a rate for each column
-/// (catman): these are neither names nor units.
+/// The lines above the rows, the nearest first, without those next to the rows that state a rate
+/// for each column (catman): these are neither names nor units.
 fn lines_above<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
     let above = lines.iter().rev().map(|(_, line)| *line);
     above.skip_while(|line| rate_of_fields(line).is_some()).collect()
@@ -202,8 +205,8 @@ fn bare_comment(comment: &str) -> &str {
     comment.trim_start_matches(['#', '%', '/', ';', ' '])
 }
 
-/// Whether a row as wide as the table is a statement and no names: `dt:` beside numbers, `unit` beside a unit,
-/// `Rate: 2,560 Hz` alone.
+/// Whether a row as wide as the table is a statement and no names: `dt:` beside numbers, `unit`
+/// beside a unit, `Rate: 2,560 Hz` alone.
 fn states_something(row: &[String]) -> bool {
     let Some(first) = row.first() else { return false };
     let has_number = || row.iter().skip(1).any(|field| loose_value(field) == Some(true));
@@ -225,7 +228,8 @@ fn is_section(row: &[String]) -> bool {
     alone.starts_with('[') && alone.ends_with(']') && StatedUnit::parse(alone).is_none()
 }
 
-/// Whether the only field of a line is a key and a value: a rate, a unit, or a number behind a mark.
+/// Whether the only field of a line is a key and a value: a rate, a unit, or a number behind a
+/// mark.
 fn is_statement_alone(line: &str) -> bool {
     let Some(at) = line.find(['=', ':', '：', ';', '\t']).or_else(|| line.find(',')) else {
         return false;
@@ -280,7 +284,8 @@ fn heads_of(head: Vec<Vec<String>>, width: usize) -> Heads {
     }
 }
 
-/// Names and units from the comments above the numbers, the nearest first: `# time, acc`, with `# s, m/s^2`
+/// Names and units from the comments above the numbers, the nearest first: `# time, acc`, with `#
+/// s, m/s^2`
 /// or `# name: Time  name: Acc` before or behind it.
 fn heads_in_comments(comments: &[&str], separator: Separator, width: usize) -> Heads {
     let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
@@ -330,7 +335,8 @@ fn heads_in_comments(comments: &[&str], separator: Separator, width: usize) -> H
     }
 }
 
-/// The values of a line in which one key stands as often as there are columns: `unit: s   unit: m/s^2`.
+/// The values of a line in which one key stands as often as there are columns: `unit: s   unit:
+/// m/s^2`.
 fn keyed_row(line: &str, width: usize) -> Option<(String, Vec<String>)> {
     let (key, _) = line.split_once(':')?;
     let key = format!("{}:", key.trim());
@@ -341,8 +347,9 @@ fn keyed_row(line: &str, width: usize) -> Option<(String, Vec<String>)> {
     fits.then(|| (key.trim_end_matches(':').to_lowercase(), values))
 }
 
-/// Whether a row states units: each of its fields is one, or brackets around one, or empty. Beside a known
-/// unit of time a word that is not known may be a unit, where the row above names a column of time.
+/// Whether a row states units: each of its fields is one, or brackets around one, or empty. Beside
+/// a known unit of time a word that is not known may be a unit, where the row above names a column
+/// of time.
 fn is_unit_row(row: &[String], names: Option<&[String]>) -> bool {
     let count = |is_so: &dyn Fn(&String) -> bool| row.iter().filter(|field| is_so(field)).count();
     let stated = count(&|field| StatedUnit::parse(field).is_some());
@@ -367,8 +374,8 @@ fn is_unit_row(row: &[String], names: Option<&[String]>) -> bool {
         || (row.iter().all(is_short) && is_below_time())
 }
 
-/// A field without a unit; `TS`, `RN` and `Sequence` stand for those of a time and of a count of records (TOA5,
-/// Rigol).
+/// A field without a unit; `TS`, `RN` and `Sequence` stand for those of a time and of a count of
+/// records (TOA5, Rigol).
 fn is_blank(field: &str) -> bool {
     matches!(field.trim(), "" | "-" | "--" | "()" | "[]" | "TS" | "RN" | "Sequence")
 }
@@ -389,8 +396,8 @@ fn names_a_role(row: &[String]) -> bool {
     })
 }
 
-/// The columns whose header states another unit than the row of units below it: column, unit of the header,
-/// unit of the row.
+/// The columns whose header states another unit than the row of units below it: column, unit of the
+/// header, unit of the row.
 pub(super) fn contradictions(heads: &Heads) -> Vec<(usize, StatedUnit, StatedUnit)> {
     let Some(names) = &heads.names else { return Vec::new() };
     let both = |(column, (name, unit)): (usize, (&String, &Option<String>))| {

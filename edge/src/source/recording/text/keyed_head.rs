@@ -1,9 +1,11 @@
-//! Tables whose head gives each channel its statements in rows with a key in front: `"TraceName","CH1","CH2"`,
-//! `"VUnit","V","V"`, `"SampleRate",1.28E+04,1.28E+04` (Yokogawa's oscilloscopes and recorders).
+//! Tables whose head gives each channel its statements in rows with a key in front:
+//! `"TraceName","CH1","CH2"`, `"VUnit","V","V"`, `"SampleRate",1.28E+04,1.28E+04` (Yokogawa's
+//! oscilloscopes and recorders).
 //!
-//! The rows of samples have no field for the key, and the rows of the head look like rows of values. Such a text
-//! becomes a table with names and units before the layout is looked for; each line stays in its place. Invariant: a
-//! file of several blocks, or of channels with different rates, is refused.
+//! The rows of samples have no field for the key, and the rows of the head look like rows of
+//! values. Such a text becomes a table with names and units before the layout is looked for; each
+//! line stays in its place. Invariant: a file of several blocks, or of channels with different
+//! rates, is refused.
 
 use crate::tabular::fields::{Separator, numbered_lines};
 
@@ -22,7 +24,8 @@ struct KeyedRow<'a> {
     values: Vec<&'a str>,
 }
 
-/// The text with names and units as rows and the rest of the head as comments; `None` if it is of another form.
+/// The text with names and units as rows and the rest of the head as comments; `None` if it is of
+/// another form.
 ///
 /// # Errors
 /// Several blocks, or channels of different rates; in words.
@@ -49,7 +52,8 @@ pub(super) fn as_table(text: &str) -> Result<Option<(String, Vec<String>)>, Stri
     let blocks = of(&["blocknumber"]).find_map(|row| row.values.first()?.parse::<u32>().ok());
     if of(&NAMES).count() > 1 || blocks.is_some_and(|count| count > 1) {
         return Err(
-            "the head names several blocks of channels, which stand one below the other; save each block in a file of its own"
+            "the head names several blocks of channels, which stand one below the other; save each \
+             block in a file of its own"
                 .to_owned(),
         );
     }
@@ -75,7 +79,8 @@ fn written(
     let mut table = String::with_capacity(text.len());
     for (number, line) in numbered_lines(text) {
         match rows.iter().find(|row| row.line == number) {
-            // the names in the line before the last one, so that the units stand between them and the rows
+            // the names in the line before the last one, so that the units stand between them and
+            // the rows
             _ if number + 1 == last && units.is_some() => table.push_str(&quoted(&names.values)),
             _ if number == last => table.push_str(&quoted(units.unwrap_or(&names.values))),
             Some(row) => {
@@ -101,13 +106,15 @@ mod tests {
 
     fn file(rates: &str, blocks: u32) -> String {
         let head = format!(
-            "\"Header Size\",16\n\"BlockNumber\",{blocks}\n\"TraceName\",\"Acc1\",\"Acc2\"\n\"VUnit\",\"m/s2\",\"m/s2\"\n\
+            "\"Header \
+             Size\",16\n\"BlockNumber\",{blocks}\n\"TraceName\",\"Acc1\",\"Acc2\"\n\"VUnit\",\"m/s2\",\"m/s2\"\n\
              \"SampleRate\",{rates}\n\"Date\",\"2026/05/04\",\"2026/05/04\"\n\"Time\",\"07:06:05.00\",\"07:06:05.00\"\n\n"
         );
         (0..40).fold(head, |text, n| format!("{text}{n}.5E-01,-{n}.25E-01,\n"))
     }
 
-    /// R-EDGE-4: the rows of a head are no rows of samples, and their units and rate are those of the channels.
+    /// R-EDGE-4: the rows of a head are no rows of samples, and their units and rate are those of
+    /// the channels.
     #[test]
     fn a_head_with_keys_in_front_gives_names_units_and_rate() {
         let (table, _) =

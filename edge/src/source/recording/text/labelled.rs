@@ -1,8 +1,9 @@
-//! Lines of names and values, as sketches print them for a serial plotter: `ax:0.12,ay:-0.03`, `X: 0.12 Y: -0.03`,
-//! with the time of the serial monitor before them (`14:14:15.657 -> ax:0.12`).
+//! Lines of names and values, as sketches print them for a serial plotter: `ax:0.12,ay:-0.03`, `X:
+//! 0.12 Y: -0.03`, with the time of the serial monitor before them (`14:14:15.657 -> ax:0.12`).
 //!
-//! Such a text becomes a table with a header before the layout is looked for. Invariant: every line has the names
-//! of the first whole one in their order, but for the first and the last, which a monitor cuts.
+//! Such a text becomes a table with a header before the layout is looked for. Invariant: every line
+//! has the names of the first whole one in their order, but for the first and the last, which a
+//! monitor cuts.
 
 use crate::source::interpretation::StatedUnit;
 use crate::tabular::Stamp;

@@ -1,7 +1,8 @@
-//! The layout of a text: separator, header, row of units, first row of numbers, statements in the lines above.
+//! The layout of a text: separator, header, row of units, first row of numbers, statements in the
+//! lines above.
 //!
-//! First stage of the text reader. It looks at the first lines only; the second stage reads all rows by it.
-//! Invariant: a layout that has two readings is refused with both.
+//! First stage of the text reader. It looks at the first lines only; the second stage reads all
+//! rows by it. Invariant: a layout that has two readings is refused with both.
 
 use super::head_units::HeadUnits;
 use super::heads::{TableHead, comments_above, contradictions, head_of};
@@ -13,7 +14,8 @@ use crate::tabular::number::{DecimalEvidence, is_missing};
 use crate::tabular::zone::zone_of_line;
 use crate::tabular::{Decimal, LocalZone, NumberForm, Stamp};
 
-/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several times that.
+/// Most lines before the numbers. Exports of data loggers have up to some dozens; 200 are several
+/// times that.
 pub(super) const MAX_PREAMBLE_LINES: usize = 200;
 
 /// Lines behind the preamble by which the layout is told.
@@ -46,8 +48,8 @@ pub(super) struct Layout {
     rate_hints: Vec<String>,
     /// A line by which the stated rate may be that of other samples than the rows.
     rate_doubt: Option<String>,
-    /// A column without a name that holds the part of a second behind a clock (`06:07:08,123`), and nanoseconds of its
-    /// unit.
+    /// A column without a name that holds the part of a second behind a clock (`06:07:08,123`), and
+    /// nanoseconds of its unit.
     fraction: Option<(usize, f64)>,
     /// Columns whose header states another unit than the row of units: column, unit of each.
     pub(super) contradictions: Vec<(usize, StatedUnit, StatedUnit)>,
@@ -141,8 +143,8 @@ struct SeparatorFit {
     width: usize,
 }
 
-/// The separator with which most lines are rows of values of one width. Where none is, rows may hold more words than
-/// values, as those of a historian do.
+/// The separator with which most lines are rows of values of one width. Where none is, rows may
+/// hold more words than values, as those of a historian do.
 fn separator_of(lines: &[Line<'_>]) -> Result<(Separator, SeparatorFit), String> {
     let best = best_fit(lines, row_width).or_else(|| {
         best_fit(lines, row_among_words).filter(|fit| {
@@ -210,8 +212,8 @@ fn fit_of(lines: &[Line<'_>], separator: Separator, width_of: RowWidth) -> Optio
     (first_row <= MAX_PREAMBLE_LINES).then_some(SeparatorFit { separator, first_row, rows, width })
 }
 
-/// Number of fields of a row that may hold more words than values: a time or a number at its beginning or behind
-/// words, and a number behind it.
+/// Number of fields of a row that may hold more words than values: a time or a number at its
+/// beginning or behind words, and a number behind it.
 fn row_among_words(separator: Separator, line: &str) -> Option<usize> {
     if separator == Separator::Spaces {
         return None; // a sentence
@@ -230,7 +232,8 @@ fn row_among_words(separator: Separator, line: &str) -> Option<usize> {
 }
 
 /// Gives the rows before a trigger their last field, which is empty, as oscilloscopes write them: a
-/// separator at the end of a row opens a field where other rows, or the line of names above, have one more.
+/// separator at the end of a row opens a field where other rows, or the line of names above, have
+/// one more.
 fn open_last_fields(lines: &[Line<'_>], separator: Separator, widths: &mut [Option<usize>]) {
     let fields = |row: usize| separator.fields(lines[row].1).len();
     let is_open = |row: &usize| !separator.closes(lines[*row].1);
@@ -247,9 +250,10 @@ fn open_last_fields(lines: &[Line<'_>], separator: Separator, widths: &mut [Opti
     }
 }
 
-/// The first row of this width that is not a line such as `x-axis,1,2` or `start times:` beside times,
-/// which is a row of values by its form: it begins with a word, the rows below do not, and a line that is
-/// no row stands between. Without such a line the first samples have a statement beside them.
+/// The first row of this width that is not a line such as `x-axis,1,2` or `start times:` beside
+/// times, which is a row of values by its form: it begins with a word, the rows below do not, and a
+/// line that is no row stands between. Without such a line the first samples have a statement
+/// beside them.
 fn first_row_of(
     lines: &[Line<'_>],
     widths: &[Option<usize>],
@@ -319,7 +323,8 @@ fn form_of(
     }
     let decimal = evidence.decided().ok_or_else(|| {
         format!(
-            "{example:?} may be a decimal comma or a comma between thousands; decide with --decimal comma or --decimal point"
+            "{example:?} may be a decimal comma or a comma between thousands; decide with \
+             --decimal comma or --decimal point"
         )
     })?;
     Ok(NumberForm { decimal })
@@ -355,7 +360,8 @@ fn one_column(
         (Some(Decimal::Comma), ..) | (_, true, _) | (_, _, 1) => Ok(Separator::Spaces),
         (_, false, 2) => Ok(separator),
         _ => Err(format!(
-            "{:?} may be one number with a decimal comma or two columns; decide with --decimal comma or --decimal point",
+            "{:?} may be one number with a decimal comma or two columns; decide with --decimal \
+             comma or --decimal point",
             rows.first().map_or("", |(_, line)| line)
         )),
     }
@@ -385,7 +391,8 @@ fn more_columns(
     let all_split = 10 * sample().filter(|line| is_split(line) && !is_quoted(line)).count() > count;
     if all_split && decimal.is_none() {
         return Err(format!(
-            "{:?}: commas seem to be decimal signs and separators at once; save the file with another separator, or decide with --decimal point",
+            "{:?}: commas seem to be decimal signs and separators at once; save the file with \
+             another separator, or decide with --decimal point",
             rows.first().map_or("", |(_, line)| line)
         ));
     }
@@ -438,8 +445,8 @@ fn kinds_of(
         .collect()
 }
 
-/// Start and rate in the first two rows, as wearable sensors write them: all columns repeat one number, first
-/// a time since 1970, then a rate.
+/// Start and rate in the first two rows, as wearable sensors write them: all columns repeat one
+/// number, first a time since 1970, then a rate.
 fn start_and_rate(rows: &[Line<'_>], separator: Separator, form: NumberForm) -> Option<(f64, f64)> {
     let one = |row: usize| -> Option<f64> {
         let (_, line) = rows.get(row)?;
@@ -465,12 +472,14 @@ impl Layout {
     pub(super) fn rate_doubt(&self) -> Option<String> {
         if let (Some(rate), Some(other)) = (self.metadata.rate_hz, self.metadata.other_rate_hz) {
             return Some(format!(
-                "the lines above the numbers state {rate} Hz and {other} Hz: which rate the rows have is open; give it in Hz (--rate with --prefer option)"
+                "the lines above the numbers state {rate} Hz and {other} Hz: which rate the rows \
+                 have is open; give it in Hz (--rate with --prefer option)"
             ));
         }
         let (line, rate) = (self.rate_doubt.as_ref()?, self.metadata.rate_hz?);
         Some(format!(
-            "the lines above the numbers state {rate} Hz, and {line:?}: which rate the rows have is open; give it in Hz (--rate with --prefer option)"
+            "the lines above the numbers state {rate} Hz, and {line:?}: which rate the rows have \
+             is open; give it in Hz (--rate with --prefer option)"
         ))
     }
 

@@ -1,8 +1,9 @@
 //! Tables in long form: several channels in one column of values, told apart by a column beside it
 //! (`time,sensor,value`), and rows that stand several times.
 //!
-//! Behind the rows and before the columns of time. Read as one channel such a table would have a multiple of
-//! its rate. Invariant: a table in long form is refused with the column and its values, copies are told.
+//! Behind the rows and before the columns of time. Read as one channel such a table would have a
+//! multiple of its rate. Invariant: a table in long form is refused with the column and its values,
+//! copies are told.
 
 use super::layout::{ColumnKind, Layout};
 use super::rows::TextColumns;
@@ -13,8 +14,8 @@ use crate::source::recording::repeats::{
 };
 use crate::source::recording::stations;
 
-/// Refuses a table whose rows belong to several measuring points, one below the other; tells it where a person has
-/// named the columns.
+/// Refuses a table whose rows belong to several measuring points, one below the other; tells it
+/// where a person has named the columns.
 ///
 /// # Errors
 /// The column that tells the points apart, with its values; in words.

@@ -134,15 +134,15 @@ impl Metadata {
         }
     }
 
-    /// Reads the lines of a file whose numbers have a decimal comma: there a point before three digits is one of
-    /// thousands (`Abtastrate;12.800 Hz`).
+    /// Reads the lines of a file whose numbers have a decimal comma: there a point before three
+    /// digits is one of thousands (`Abtastrate;12.800 Hz`).
     pub(super) fn of_comma_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let lines: Vec<String> = lines.map(without_points_of_thousands).collect();
         Self::of_lines(lines.iter().map(String::as_str))
     }
 
-    /// Takes the statement of a part. Below a heading a word alone (`Mains: frequency = 50 Hz`) is that of the
-    /// heading, so only words that speak of sampling count.
+    /// Takes the statement of a part. Below a heading a word alone (`Mains: frequency = 50 Hz`) is
+    /// that of the heading, so only words that speak of sampling count.
     fn take(&mut self, part: &str, has_heading: bool) {
         let Some((key, value)) = key_and_value(part) else {
             self.rate_hz =
@@ -231,8 +231,8 @@ pub(super) fn rate_hints<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String
 const RATE_OF_OTHERS: [&str; 8] =
     ["total", "aggregate", "combined", "gesamt", "overall", "summen", "총 ", "合计"];
 
-/// The line by which a stated rate may be another one than that of the rows: samples are left out, or it is that of
-/// all channels together.
+/// The line by which a stated rate may be another one than that of the rows: samples are left out,
+/// or it is that of all channels together.
 pub(super) fn rate_doubt<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let number = |line: &str| -> Option<f64> {
         let digits =
@@ -250,7 +250,8 @@ pub(super) fn rate_doubt<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a
     lines.map(str::trim).find(is_doubt)
 }
 
-/// The statements of a line that stand apart by many blanks, as analyzers print them: `Date: 1 May    Units: G`.
+/// The statements of a line that stand apart by many blanks, as analyzers print them: `Date: 1 May
+/// Units: G`.
 pub(super) fn statements_in(line: &str) -> impl Iterator<Item = &str> {
     const APART: &str = "   ";
     let has_several = line.split(APART).filter(|part| part.contains([':', '='])).count() > 1;
@@ -322,8 +323,8 @@ fn leading_number(value: &str) -> Option<(f64, &str)> {
     (number.is_finite() && number > 0.0).then_some((number, rest))
 }
 
-/// A rate with a unit. `5,120 Hz` is 5120 Hz: nobody states a rate to a thousandth of a hertz and without
-/// thousands. In kHz three digits behind a comma are decimals.
+/// A rate with a unit. `5,120 Hz` is 5120 Hz: nobody states a rate to a thousandth of a hertz and
+/// without thousands. In kHz three digits behind a comma are decimals.
 fn rate_of(value: &str) -> Option<f64> {
     let (number, rest) = leading_number(value)?;
     let is_kilo = rest.trim_start().to_lowercase().starts_with('k');
@@ -341,10 +342,12 @@ fn rate_of(value: &str) -> Option<f64> {
     }
 }
 
-/// Rate below which nothing with three decimals is believed without a look, Hz: no vibration is sampled so slowly.
+/// Rate below which nothing with three decimals is believed without a look, Hz: no vibration is
+/// sampled so slowly.
 const LEAST_WITH_DECIMALS_HZ: f64 = 100.0;
 
-/// Whether a rate such as `12.800 Hz` may be 12,800 Hz, as it is where the comma is the decimal sign.
+/// Whether a rate such as `12.800 Hz` may be 12,800 Hz, as it is where the comma is the decimal
+/// sign.
 fn may_be_thousands(value: &str, number: f64) -> bool {
     let digits: &str =
         value.split(|c: char| !(c.is_ascii_digit() || c == '.')).next().unwrap_or("");
@@ -354,7 +357,8 @@ fn may_be_thousands(value: &str, number: f64) -> bool {
     has_form && number < LEAST_WITH_DECIMALS_HZ
 }
 
-/// The number of `5,120`: one comma with one to three digits before it, the first not 0, and three behind it.
+/// The number of `5,120`: one comma with one to three digits before it, the first not 0, and three
+/// behind it.
 fn thousands(value: &str) -> Option<f64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || c == ',')).unwrap_or(value.len());
     let (whole, rest) = value.get(..end)?.split_once(',')?;

@@ -1,7 +1,8 @@
 //! Text files of GNU Octave (`save -text`): variables with name, type and size.
 //!
-//! `# name: acc`, `# type: matrix`, `# rows: 12800`, `# columns: 1`, then the numbers. The variables are chosen as those
-//! of a MAT-file. Invariant: a variable whose numbers are fewer than its head states is an error with its name.
+//! `# name: acc`, `# type: matrix`, `# rows: 12800`, `# columns: 1`, then the numbers. The
+//! variables are chosen as those of a MAT-file. Invariant: a variable whose numbers are fewer than
+//! its head states is an error with its name.
 
 use crate::source::recording::NumberEncoding;
 use crate::source::recording::leaves::{Leaf, LeafContent};
@@ -89,7 +90,8 @@ impl OpenVariable {
             let (rows, columns) = if is_scalar { (1, 1) } else { (self.rows, self.columns) };
             if rows.checked_mul(columns) != Some(self.numbers.len()) {
                 return Err(format!(
-                    "the variable {:?} states {rows} × {columns} numbers and holds {}; is the file truncated?",
+                    "the variable {:?} states {rows} × {columns} numbers and holds {}; is the file \
+                     truncated?",
                     self.name,
                     self.numbers.len()
                 ));

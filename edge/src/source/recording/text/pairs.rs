@@ -1,8 +1,8 @@
-//! Waveforms that an analyzer prints as columns of pairs which follow one another, as a newspaper does: the times of
-//! the second pair go on where those of the first one end (CSI, AMS).
+//! Waveforms that an analyzer prints as columns of pairs which follow one another, as a newspaper
+//! does: the times of the second pair go on where those of the first one end (CSI, AMS).
 //!
-//! Such a text becomes a table of one pair of columns before the layout is looked for. Invariant: pairs whose times
-//! do not follow one another stay columns of their own.
+//! Such a text becomes a table of one pair of columns before the layout is looked for. Invariant:
+//! pairs whose times do not follow one another stay columns of their own.
 
 use super::layout::MAX_PREAMBLE_LINES;
 use crate::source::interpretation::ChannelRole;
@@ -59,7 +59,8 @@ pub(super) fn as_table(text: &str) -> Option<(String, Vec<String>)> {
     Some((table, notes))
 }
 
-/// The separator, the place of the line of names, and how many pairs it names: a time and a value, again and again.
+/// The separator, the place of the line of names, and how many pairs it names: a time and a value,
+/// again and again.
 fn head_of(text: &str) -> Option<(Separator, usize, usize)> {
     for (place, (_, line)) in numbered_lines(text).take(MAX_PREAMBLE_LINES).enumerate() {
         for separator in Separator::ALL {

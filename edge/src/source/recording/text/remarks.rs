@@ -1,4 +1,5 @@
-//! Remarks among the rows of a table: a logger writes there that its memory was full, or that it began anew.
+//! Remarks among the rows of a table: a logger writes there that its memory was full, or that it
+//! began anew.
 //!
 //! Invariant: a remark is told with its line, and one by which samples are missing counts as a gap.
 
@@ -22,7 +23,8 @@ const LOSS_WORDS: [&str; 12] = [
     "재시작",
 ];
 
-/// Words beside which a word of loss names a thing, not a loss: `gap sensor`, `air gap`, `calibrated`.
+/// Words beside which a word of loss names a thing, not a loss: `gap sensor`, `air gap`,
+/// `calibrated`.
 const BESIDE_THINGS: [&str; 6] = ["sensor", "air gap", "probe", "calibrat", "no gap", "without"];
 
 /// Whether a remark tells that samples are missing.
@@ -69,7 +71,8 @@ pub(super) fn take(text: &str, first_row: usize, recording: &mut RawRecording) {
     recording.gaps_told += losses;
 }
 
-/// Takes what the lines behind the last row state: a rate that nothing above states, and overflows, which are gaps.
+/// Takes what the lines behind the last row state: a rate that nothing above states, and overflows,
+/// which are gaps.
 pub(super) fn take_footer(lines: &[String], recording: &mut RawRecording) {
     for line in lines {
         let parts: Vec<&str> = line.split([',', ';']).map(str::trim).collect();

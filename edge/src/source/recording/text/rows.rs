@@ -1,7 +1,8 @@
 //! The rows of a text by its layout: numbers column by column, calendar times as seconds.
 //!
-//! Second stage of the text reader. Invariants: every column has one value a row; a row of another width or
-//! with a word in a column of numbers is an error with its line, except in a footer at the end.
+//! Second stage of the text reader. Invariants: every column has one value a row; a row of another
+//! width or with a word in a column of numbers is an error with its line, except in a footer at the
+//! end.
 
 use ndarray::Array2;
 
@@ -212,7 +213,8 @@ impl TextColumns {
         Ok(())
     }
 
-    /// Turns stamps into seconds since the first row's day; joins a date and a clock in two columns.
+    /// Turns stamps into seconds since the first row's day; joins a date and a clock in two
+    /// columns.
     fn resolve(&mut self, layout: &Layout) -> Result<(), String> {
         let mut stamps = std::mem::take(&mut self.stamps);
         self.joined.extend(joined_clock(&mut stamps));
@@ -244,13 +246,14 @@ impl TextColumns {
             let seconds = self.with_fractions(ns, layout);
             if let Some(year) = foreign {
                 self.notes.push(format!(
-                    "the dates have the year {year:04}, which is none of this calendar: the recording is not dated by \
-                     them; write them as YYYY-MM-DD of the Gregorian calendar"
+                    "the dates have the year {year:04}, which is none of this calendar: the \
+                     recording is not dated by them; write them as YYYY-MM-DD of the Gregorian \
+                     calendar"
                 ));
             } else if is_day_open {
                 self.notes.push(
-                    "the day or the month may come first in the dates, so the recording is not dated by \
-                     them; write them as YYYY-MM-DD"
+                    "the day or the month may come first in the dates, so the recording is not \
+                     dated by them; write them as YYYY-MM-DD"
                         .to_owned(),
                 );
             } else if has_date {
@@ -268,8 +271,8 @@ impl TextColumns {
         Ok(())
     }
 
-    /// A clock of whole seconds beside a column of microseconds or milliseconds that begins anew with each
-    /// second: both together are the time.
+    /// A clock of whole seconds beside a column of microseconds or milliseconds that begins anew
+    /// with each second: both together are the time.
     fn with_fractions(&mut self, ns: Vec<i64>, layout: &Layout) -> Vec<f64> {
         let plain = |ns: &[i64]| ns.iter().map(|ns| *ns as f64 / 1e9).collect();
         if ns.iter().any(|ns| ns % 1_000_000_000 != 0) {
@@ -287,8 +290,8 @@ impl TextColumns {
         ns.iter().zip(fractions).map(|(ns, part)| (*ns as f64 + part * unit_ns) / 1e9).collect()
     }
 
-    /// The times of a table whose first four columns are hour, minute, second and microsecond, as PRONOSTIA
-    /// writes them, s.
+    /// The times of a table whose first four columns are hour, minute, second and microsecond, as
+    /// PRONOSTIA writes them, s.
     pub(super) fn clock_seconds(&self) -> Option<Vec<f64>> {
         let column = |at: usize| self.numbers.iter().skip(at).step_by(self.width).copied();
         let is_within = |at: usize, limit: f64, must_be_whole: bool| {
@@ -307,7 +310,8 @@ impl TextColumns {
         })
     }
 
-    /// The start of the recording: of the column that gives its times, else of the first one with dates.
+    /// The start of the recording: of the column that gives its times, else of the first one with
+    /// dates.
     pub(super) fn start(&self, times_of: Option<usize>) -> Option<ColumnStart> {
         let own = self.starts.iter().find(|start| Some(start.column) == times_of);
         own.or_else(|| self.starts.first()).copied()
@@ -379,7 +383,8 @@ fn counted_were(count: usize, what: &str) -> String {
 fn going_on(fault: &str, number: usize) -> String {
     let fault = fault.trim_end_matches("; is the file truncated?");
     format!(
-        "{fault}; rows go on in line {number}: where another recording begins there, save each in a file of its own"
+        "{fault}; rows go on in line {number}: where another recording begins there, save each in \
+         a file of its own"
     )
 }
 
@@ -422,8 +427,8 @@ fn joined_clock(stamps: &mut Vec<(usize, Vec<Stamp>)>) -> Option<usize> {
     Some(column)
 }
 
-/// The zone of each column of times: that which its name states, that of the clock joined to it, else that of a line
-/// above the table.
+/// The zone of each column of times: that which its name states, that of the clock joined to it,
+/// else that of a line above the table.
 fn stated_zones(
     stamps: &[(usize, Vec<Stamp>)],
     joined: &[usize],
@@ -438,8 +443,8 @@ fn stated_zones(
     stamps.iter().map(|(column, _)| (*column, zone(*column))).collect()
 }
 
-/// Local times with the hours that a clock of this zone leaves out or repeats among them taken out, counted from the
-/// first one.
+/// Local times with the hours that a clock of this zone leaves out or repeats among them taken out,
+/// counted from the first one.
 fn with_clock_changes(zone: LocalZone, local: Vec<i64>) -> Vec<i64> {
     let utc = in_utc_ns(zone, &local);
     let (Some(first_local), Some(first)) = (local.first(), utc.first()) else { return local };

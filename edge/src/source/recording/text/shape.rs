@@ -1,8 +1,8 @@
-//! Tables whose shape is another than one row a sample: lists in cells, rows that are channels, recordings that blank
-//! lines divide, numbers of a head among the samples.
+//! Tables whose shape is another than one row a sample: lists in cells, rows that are channels,
+//! recordings that blank lines divide, numbers of a head among the samples.
 //!
-//! Between the layout and the rows. Invariant: what has another shape is refused with what it is, or its parts are
-//! told; no number of a head becomes a sample.
+//! Between the layout and the rows. Invariant: what has another shape is refused with what it is,
+//! or its parts are told; no number of a head becomes a sample.
 
 use super::layout::{ColumnKind, Layout};
 use super::metadata::Metadata;
@@ -12,8 +12,8 @@ use crate::source::Preferred;
 use crate::source::recording::RecordingOptions;
 use crate::tabular::fields::numbered_lines;
 
-/// Fewest fields of a row that may be a channel, and how many times more of them there are than rows. Chosen: a rack
-/// has some dozens of channels, and a recording far more samples.
+/// Fewest fields of a row that may be a channel, and how many times more of them there are than
+/// rows. Chosen: a rack has some dozens of channels, and a recording far more samples.
 const LEAST_FIELDS: usize = 256;
 const MORE_FIELDS: usize = 4;
 
@@ -25,13 +25,14 @@ pub(super) fn check_rows_are_samples(columns: &TextColumns, layout: &Layout) -> 
     }
     let row = if rows == 1 { "1 row" } else { &format!("{rows} rows") };
     Err(format!(
-        "the table has {row} of {width} fields: each row seems to be a channel or a recording of its own, and a table \
-         is read with one row a sample; turn it round (rows into columns), and save recordings that follow each other \
-         in a file each"
+        "the table has {row} of {width} fields: each row seems to be a channel or a recording of \
+         its own, and a table is read with one row a sample; turn it round (rows into columns), \
+         and save recordings that follow each other in a file each"
     ))
 }
 
-/// Refuses cells that hold lists of numbers, where no other column holds samples or a person names such a column.
+/// Refuses cells that hold lists of numbers, where no other column holds samples or a person names
+/// such a column.
 pub(super) fn check_lists(
     columns: &TextColumns,
     layout: &Layout,
@@ -50,8 +51,9 @@ pub(super) fn check_lists(
         return Ok(());
     }
     Err(format!(
-        "the samples stand in lists, one in each cell of column {}, which is not read: write the numbers of each list \
-         into rows of a file of its own, or name another column (--variable)",
+        "the samples stand in lists, one in each cell of column {}, which is not read: write the \
+         numbers of each list into rows of a file of its own, or name another column \
+         (--variable)",
         lists.join(", ")
     ))
 }
@@ -85,8 +87,8 @@ pub(super) fn divided_by_blank_lines(text: &str, layout: &Layout) -> Option<Stri
         return None;
     }
     Some(format!(
-        "blank lines divide the rows into {} parts (the second begins in line {}): several recordings seem to stand \
-         one below the other",
+        "blank lines divide the rows into {} parts (the second begins in line {}): several \
+         recordings seem to stand one below the other",
         parts.len(),
         first_line.unwrap_or_default()
     ))
@@ -106,7 +108,8 @@ pub(super) struct HeadNumbers {
 /// Rows from which on a first one of another form is one of a head.
 const LEAST_SAMPLES: usize = 64;
 
-/// The numbers of a head above the samples: their number, or a whole number above decimals, and the step behind it.
+/// The numbers of a head above the samples: their number, or a whole number above decimals, and the
+/// step behind it.
 pub(super) fn numbers_of_head(
     text: &str,
     layout: &Layout,
@@ -164,7 +167,8 @@ pub(super) fn check_rates_below(
         let below = Metadata::of_lines(std::iter::once(line)).rate_hz;
         if let Some(below) = below.filter(|below| (below / above - 1.0).abs() > 0.01) {
             return Err(format!(
-                "line {number} states {below} Hz, the lines above the first row {above} Hz: several recordings stand one below the other; save each in a file of its own"
+                "line {number} states {below} Hz, the lines above the first row {above} Hz: \
+                 several recordings stand one below the other; save each in a file of its own"
             ));
         }
     }

@@ -1,9 +1,9 @@
-//! Lines that a serial monitor has stamped: `10:00:00.001 -> 0.12,-0.03,0.98` (Arduino), `[10:00:00.001] …` (Tera
-//! Term, CuteCom), `2026-03-01 10:00:00.001 …` (CoolTerm).
+//! Lines that a serial monitor has stamped: `10:00:00.001 -> 0.12,-0.03,0.98` (Arduino),
+//! `[10:00:00.001] …` (Tera Term, CuteCom), `2026-03-01 10:00:00.001 …` (CoolTerm).
 //!
-//! The stamp and the first value would be one word of the table, and the first channel gone. Such a text becomes a
-//! table whose first column is the time, before the layout is looked for. Invariant: each line of the text is one
-//! line of the table, so that an error names the line of the file.
+//! The stamp and the first value would be one word of the table, and the first channel gone. Such a
+//! text becomes a table whose first column is the time, before the layout is looked for. Invariant:
+//! each line of the text is one line of the table, so that an error names the line of the file.
 
 use crate::tabular::Stamp;
 use crate::tabular::fields::numbered_lines;
@@ -98,7 +98,8 @@ pub(super) fn as_table(text: &str) -> Option<(String, Vec<String>)> {
     Some((table, notes))
 }
 
-/// The form of the lines, if all that are looked at but the first and the last are stamped in one way.
+/// The form of the lines, if all that are looked at but the first and the last are stamped in one
+/// way.
 fn form_of(text: &str) -> Option<ValueForm> {
     let lines = numbered_lines(text).map(|(_, line)| line).filter(|line| !line.trim().is_empty());
     let mut sample: Vec<Option<StampedLine<'_>>> =

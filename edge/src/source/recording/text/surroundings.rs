@@ -8,7 +8,8 @@ use super::metadata::fields_of_rates;
 use crate::source::interpretation::ChannelRole;
 use crate::tabular::fields::Separator;
 
-/// The column behind a clock whose fields all have three or six digits, as in `06:07:08,123` between commas.
+/// The column behind a clock whose fields all have three or six digits, as in `06:07:08,123`
+/// between commas.
 pub(super) fn fraction_of(
     rows: &[Line<'_>],
     separator: Separator,
@@ -52,7 +53,8 @@ pub(super) fn words_left_out(
             let cell = first.get(at).filter(|cell| cell.contains(|c: char| c.is_ascii_digit()))?;
             let cell: String = cell.chars().take(50).collect();
             Some(format!(
-                "; column {name:?} is not understood as times ({cell:?}), so gaps in them are not seen"
+                "; column {name:?} is not understood as times ({cell:?}), so gaps in them are not \
+                 seen"
             ))
         })
         .collect();
@@ -66,15 +68,16 @@ pub(super) fn check_rates_of_columns<'a>(
     let differ = |rates: &Vec<f64>| rates.iter().any(|other| (other / rates[0] - 1.0).abs() > 1e-9);
     match above.find_map(|line| fields_of_rates(line).filter(|rates| differ(rates))) {
         Some(rates) => Err(format!(
-            "the head states several rates for its columns ({}); save the columns of one rate in a file of their own",
+            "the head states several rates for its columns ({}); save the columns of one rate in a \
+             file of their own",
             rates.iter().map(|rate| format!("{rate} Hz")).collect::<Vec<_>>().join(", ")
         )),
         None => Ok(()),
     }
 }
 
-/// Statements beside the first samples, as some oscilloscopes write them: a key and a value in the first
-/// columns, which are words or empty.
+/// Statements beside the first samples, as some oscilloscopes write them: a key and a value in the
+/// first columns, which are words or empty.
 pub(super) fn statements_beside(
     rows: &[Line<'_>],
     separator: Separator,

@@ -85,7 +85,8 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_tables_never_panic(text in "[0-9a-z,;\t\n. \"-]{0,200}", name in "[0-9a-z,]{0,8}") {
+    fn arbitrary_tables_never_panic(text in "[0-9a-z,;\t\n. \"-]{0,200}",
+        name in "[0-9a-z,]{0,8}") {
         let _ = read(&text, None);
         let _ = read(&text, Some(&name));
     }

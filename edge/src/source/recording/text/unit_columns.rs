@@ -1,7 +1,7 @@
 //! Columns that hold the unit of the values beside them, row by row: `time,tag,value,unit`.
 //!
-//! Behind the rows. Invariant: such a column is the unit of the columns that state none; one that changes is refused
-//! with its units.
+//! Behind the rows. Invariant: such a column is the unit of the columns that state none; one that
+//! changes is refused with its units.
 
 use super::column_name;
 use super::layout::Layout;
@@ -32,14 +32,15 @@ pub(in crate::source::recording) fn one_unit(
     match other {
         None => Ok(Some(first.spelling)),
         Some(other) => Err(format!(
-            "column {name:?} states {:?} in some rows and {:?} in others: a channel has one unit; bring all values into \
-             one, or save the rows of each unit in a file of its own",
+            "column {name:?} states {:?} in some rows and {:?} in others: a channel has one unit; \
+             bring all values into one, or save the rows of each unit in a file of its own",
             stated[0], other
         )),
     }
 }
 
-/// Gives the channels without a unit that of a column of units. `is_decided`: a person has stated the unit.
+/// Gives the channels without a unit that of a column of units. `is_decided`: a person has stated
+/// the unit.
 ///
 /// # Errors
 /// The column holds several units; in words.

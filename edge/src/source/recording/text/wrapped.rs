@@ -1,8 +1,8 @@
 //! One channel wrapped over the columns of a table: K-NET, PEER, SLIST, rows of Fortran.
 //!
-//! Such a text becomes a table of one column before the layout is looked for. Invariant: a text is one of these only
-//! by its own head, which states the number of samples or has the form of the format; numbers of a table with named
-//! columns are never joined.
+//! Such a text becomes a table of one column before the layout is looked for. Invariant: a text is
+//! one of these only by its own head, which states the number of samples or has the form of the
+//! format; numbers of a table with named columns are never joined.
 
 use pdm_shared::time::Timestamp;
 
@@ -145,7 +145,8 @@ impl Head {
         })
     }
 
-    /// SLIST: `TIMESERIES XX_DE__HNZ_D, 12800 samples, 12800 sps, 2026-03-01T08:00:00.000000, SLIST, FLOAT, M/S**2`.
+    /// SLIST: `TIMESERIES XX_DE__HNZ_D, 12800 samples, 12800 sps, 2026-03-01T08:00:00.000000,
+    /// SLIST, FLOAT, M/S**2`.
     fn of_slist(head: &[&str], samples: usize) -> Option<Self> {
         let [line] = head else { return None };
         let rest = line.strip_prefix("TIMESERIES ")?;
@@ -198,7 +199,8 @@ fn integers(line: &str) -> impl Iterator<Item = usize> {
     words.filter_map(|word| word.parse().ok())
 }
 
-/// The step of a line that holds nothing but the number of points and the step, as old programs write it.
+/// The step of a line that holds nothing but the number of points and the step, as old programs
+/// write it.
 fn step_of(head: &[&str], samples: usize) -> Option<String> {
     let numbers =
         |line: &str| -> Option<Vec<f64>> { line.split_whitespace().map(number_of).collect() };
@@ -233,7 +235,8 @@ mod tests {
         fields.chunks(width).map(|row| row.join(" ") + "\n").collect()
     }
 
-    /// R-EDGE-4: every eighth sample was read at the full rate, and the unit of a factor was that of the counts.
+    /// R-EDGE-4: every eighth sample was read at the full rate, and the unit of a factor was that
+    /// of the counts.
     #[test]
     fn a_channel_wrapped_over_columns_is_one_channel_of_all_samples() {
         let e = |n: usize| format!("{:.6E}", wave(n));
@@ -242,7 +245,8 @@ mod tests {
             (
                 "K-NET",
                 format!(
-                    "Origin Time       2026/05/04 06:07:08\nSampling Freq(Hz) 200Hz\nDuration Time(s)  5\n\
+                    "Origin Time       2026/05/04 06:07:08\nSampling Freq(Hz) 200Hz\nDuration \
+                     Time(s)  5\n\
                      Scale Factor      2000(gal)/1000000\nMax. Acc. (gal)   20.1\n{}",
                     rows(1000, 8, counts)
                 ),
@@ -260,7 +264,8 @@ mod tests {
             (
                 "SLIST",
                 format!(
-                    "TIMESERIES XX_DE__HNZ_D, 1001 samples, 200 sps, 2026-05-04T06:07:08.000000, SLIST, FLOAT, M/S**2\n{}",
+                    "TIMESERIES XX_DE__HNZ_D, 1001 samples, 200 sps, 2026-05-04T06:07:08.000000, \
+                     SLIST, FLOAT, M/S**2\n{}",
                     rows(1001, 6, e)
                 ),
                 "M/S**2",

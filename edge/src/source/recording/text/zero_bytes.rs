@@ -1,7 +1,7 @@
 //! Zero bytes in a text: a logger reserves its file, or loses a block of its card.
 //!
-//! Invariant: zeros at the end are left out and told; zeros amid the text are refused with their line, since rows are
-//! missing there.
+//! Invariant: zeros at the end are left out and told; zeros amid the text are refused with their
+//! line, since rows are missing there.
 
 /// In a text, one in this many bytes may be no sign of a text.
 const MOST_SIGNS: usize = 100;
@@ -29,7 +29,8 @@ pub(super) fn refusal(content: &[u8]) -> Option<String> {
     let others = zeros - run;
     let more = if others > 0 { format!(" and {others} further down") } else { String::new() };
     Some(format!(
-        "line {line}: {run} zero bytes stand amid the text{more}: a block that was not written, and rows are missing there; keep the rows before it or behind it in a file of their own"
+        "line {line}: {run} zero bytes stand amid the text{more}: a block that was not written, \
+         and rows are missing there; keep the rows before it or behind it in a file of their own"
     ))
 }
 

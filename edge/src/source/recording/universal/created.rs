@@ -1,7 +1,8 @@
 //! Reads when a function was created: the third of the five lines of text of its header.
 //!
-//! The format has `DD-MMM-YY HH:MM:SS` there; programs write other spellings, and some another line. A
-//! date that has several readings, or no time of day, is told and not taken. Nothing states a zone.
+//! The format has `DD-MMM-YY HH:MM:SS` there; programs write other spellings, and some another
+//! line. A date that has several readings, or no time of day, is told and not taken. Nothing states
+//! a zone.
 
 use pdm_shared::time::Timestamp;
 
@@ -16,7 +17,8 @@ const LINES: [usize; 5] = [2, 3, 4, 1, 0];
 /// Columns of the format's date and time (`9A1, 1X, 8A1`).
 const COLUMNS: usize = 18;
 
-/// An abscissa that begins further from 0 than this is no part of the recording that begins then, s.
+/// An abscissa that begins further from 0 than this is no part of the recording that begins then,
+/// s.
 const FAR_S: f64 = 86_400.0;
 
 /// Seconds since 1970 of 2001 to 2096: an abscissa that begins there is a time itself.

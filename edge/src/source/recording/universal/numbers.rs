@@ -1,8 +1,8 @@
 //! The numbers of a dataset 58, as text and as a binary block.
 //!
-//! Text is read by what numbers look like and not by columns: programs widen the exponent, leave out
-//! spaces before a sign, or fill the last line. Invariant: as many numbers are there as the header
-//! states, or the dataset is refused.
+//! Text is read by what numbers look like and not by columns: programs widen the exponent, leave
+//! out spaces before a sign, or fill the last line. Invariant: as many numbers are there as the
+//! header states, or the dataset is refused.
 
 use super::function::FunctionHead;
 use super::{Lines, is_delimiter};

@@ -1,7 +1,8 @@
 //! Reads values apart from the channels: times in another struct that give their rate, and structs
 //! named by times, which hold recordings of their own.
 //!
-//! Invariant: times give a rate only to vectors of their length, and only where all such times agree.
+//! Invariant: times give a rate only to vectors of their length, and only where all such times
+//! agree.
 
 use super::rising::rate_of_named_time;
 use super::{Variable, is_same_rate};
@@ -49,8 +50,8 @@ pub(super) fn refusal_of_snapshots(channels: &[Variable]) -> Option<String> {
     let more = if names.len() > MOST_TOLD { ", …" } else { "" };
     let first = channels.first().map_or("", |first| first.path.as_str());
     Some(format!(
-        "{} groups are named by times ({}{more}) and hold a recording each; name one (--variable {first}), or save each in a \
-         file of its own",
+        "{} groups are named by times ({}{more}) and hold a recording each; name one (--variable \
+         {first}), or save each in a file of its own",
         names.len(),
         names[..names.len().min(MOST_TOLD)].join(", ")
     ))

@@ -2,8 +2,8 @@
 //!
 //! The unit of a time is that which the file states, else that in its name (`t_ms`), else that of
 //! its size (seconds, milliseconds, … since 1970; MATLAB's days since year 0), else seconds. A rate
-//! below [`LEAST_RATE_HZ`] that rests on no stated unit is not handed out: such a vector is a count,
-//! or a time in another unit, and the option `--rate` decides.
+//! below [`LEAST_RATE_HZ`] that rests on no stated unit is not handed out: such a vector is a
+//! count, or a time in another unit, and the option `--rate` decides.
 
 use pdm_shared::time::Timestamp;
 
@@ -19,8 +19,8 @@ const LEAST_NUMBERS: usize = 8;
 /// step's size moves by half a step.
 const LARGEST_DEVIATION: f64 = 0.75;
 
-/// The least rate that is believed without a stated unit. Chosen: no bearing can be judged at 10 Hz,
-/// and a time in milliseconds or a count gives less.
+/// The least rate that is believed without a stated unit. Chosen: no bearing can be judged at 10
+/// Hz, and a time in milliseconds or a count gives less.
 const LEAST_RATE_HZ: f64 = 10.0;
 
 /// Days from MATLAB's year 0 to 1970 (`datenum(1970, 1, 1)`).

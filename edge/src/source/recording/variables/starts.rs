@@ -12,8 +12,8 @@ pub(super) struct TimesStart {
     start: StatedStart,
 }
 
-/// The start of a recording: that of a channel, of the times beside it, or of those of its struct that
-/// a person has not named.
+/// The start of a recording: that of a channel, of the times beside it, or of those of its struct
+/// that a person has not named.
 pub(super) fn start_of(
     channels: &[Variable],
     of_times: Option<StatedStart>,
@@ -40,7 +40,8 @@ pub(super) fn begin_apart(channels: &[Variable]) -> Option<String> {
     let other = channels.iter().find(apart)?;
     let seconds = since_first(other)?;
     Some(format!(
-        "{} begins {seconds:.3} s after {}: their rows are not of one moment; the time is that of the first",
+        "{} begins {seconds:.3} s after {}: their rows are not of one moment; the time is that of \
+         the first",
         other.path, first.path
     ))
 }

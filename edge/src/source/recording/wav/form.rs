@@ -94,8 +94,9 @@ impl Form {
         if stated != 0 && stated != needed {
             tracing::warn!(
                 path = %path.display(), rate_hz = self.rate_hz, bytes_per_second = stated,
-                "the header of this WAV file contradicts itself: {} Hz of {per_frame} bytes a frame \
-                 are {needed} bytes a second, not {stated}; its rate is not used, --rate decides",
+                "the header of this WAV file contradicts itself: {} Hz of {per_frame} bytes a \
+                 frame are {needed} bytes a second, not {stated}; its rate is not used, --rate \
+                 decides",
                 self.rate_hz
             );
             return None;
@@ -125,8 +126,8 @@ impl Form {
     }
 }
 
-/// The tag that begins the GUID of an extensible format: a number of four bytes in the file's byte order,
-/// which some programs write little-endian in a big-endian file, too.
+/// The tag that begins the GUID of an extensible format: a number of four bytes in the file's byte
+/// order, which some programs write little-endian in a big-endian file, too.
 fn tag_of_guid(raw: &[u8], is_big_endian: bool) -> Option<u16> {
     let first: [u8; 4] = raw.get(24..28)?.try_into().ok()?;
     let little = u16::from_le_bytes([first[0], first[1]]);

@@ -1,4 +1,5 @@
-//! Claims about WAV files in the forms that recorders write, built byte by byte (issue 32, point 3).
+//! Claims about WAV files in the forms that recorders write, built byte by byte (issue 32, point
+//! 3).
 
 use std::io::Cursor;
 
@@ -159,7 +160,8 @@ fn a_big_endian_file_is_read_in_its_order() {
     assert_eq!((data, raw.stated_rate_hz), (expected(), Some(8_000.0)));
 }
 
-/// The number that begins the GUID is in the order of the file, or little-endian from some programs.
+/// The number that begins the GUID is in the order of the file, or little-endian from some
+/// programs.
 #[test]
 fn an_extensible_format_is_read_in_a_big_endian_file() {
     for guid in [[0, 0, 0, 1], [1, 0, 0, 0]] {

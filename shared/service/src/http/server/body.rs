@@ -9,20 +9,20 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::Sleep;
 
-use crate::places::Place;
+use crate::places::ConnectionPlace;
 
 /// A request's body that fails when it is not complete in time.
 #[derive(Debug)]
 pub(super) struct InTime {
     body: Incoming,
     end: Pin<Box<Sleep>>,
-    place: Place,
+    place: ConnectionPlace,
     /// The place waits for the rest of the body.
     waits: bool,
 }
 
-/// The caller holds as many requests open as it may by the time its body is there. The handler that reads it
-/// answers with an error.
+/// The caller holds as many requests open as it may by the time its body is there. The handler that
+/// reads it answers with an error.
 #[derive(Debug, thiserror::Error)]
 #[error("too many requests are open")]
 struct TooMany;
@@ -36,7 +36,7 @@ type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl InTime {
     /// The body, to be read within `time`.
-    pub(super) fn new(body: Incoming, time: Duration, place: Place) -> Self {
+    pub(super) fn new(body: Incoming, time: Duration, place: ConnectionPlace) -> Self {
         Self { body, end: Box::pin(tokio::time::sleep(time)), place, waits: false }
     }
 
@@ -84,12 +84,12 @@ impl HttpBody for InTime {
 #[derive(Debug)]
 pub(super) struct Answering {
     body: Body,
-    place: Place,
+    place: ConnectionPlace,
 }
 
 impl Answering {
     /// The answer on the connection of `place`.
-    pub(super) fn new(body: Body, place: Place) -> Self {
+    pub(super) fn new(body: Body, place: ConnectionPlace) -> Self {
         Self { body, place }
     }
 }

@@ -1,7 +1,7 @@
 //! A speed that is stated wrongly and learnt from a sound record of the same point.
 //!
-//! Invariant: the speed is learnt from the sound record alone, and the ratio is that of its own stated speed, so
-//! two recordings at different speeds carry the same error.
+//! Invariant: the speed is learnt from the sound record alone, and the ratio is that of its own
+//! stated speed, so two recordings at different speeds carry the same error.
 
 use pdm_dsp::diagnose::speed::SpeedFit;
 use pdm_dsp::diagnose::{Against, taught_by};
@@ -11,8 +11,8 @@ use pdm_shared::units::Rpm;
 use super::{Pair, figures_against, pair};
 use crate::benchmark::recordings::Recording;
 
-/// The evidence of a recording whose speed was learnt; at the stated speed where the recording shows its own, or
-/// has no sound one.
+/// The evidence of a recording whose speed was learnt; at the stated speed where the recording
+/// shows its own, or has no sound one.
 pub(super) fn ask(
     recording: &Recording,
     all: &[Recording],
@@ -47,8 +47,9 @@ mod tests {
     use crate::benchmark::labels;
     use crate::benchmark::recordings;
 
-    /// Issue 35, point 2. Of the sound recordings whose stated speed is the measured one: with the speed stated 3 % off,
-    /// what is learnt is the true one, to a line of the record, or nothing; those of CWRU and MFPT teach it.
+    /// Issue 35, point 2. Of the sound recordings whose stated speed is the measured one: with the
+    /// speed stated 3 % off, what is learnt is the true one, to a line of the record, or nothing;
+    /// those of CWRU and MFPT teach it.
     #[test]
     fn what_a_sound_recording_teaches_is_its_own_speed() {
         let test = "what_a_sound_recording_teaches_is_its_own_speed";

@@ -75,7 +75,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     kept
 }
 
-/// Whether the letters before a number are those of a code (`ct` of `ct3`) and not a word (`pump2`).
+/// Whether the letters before a number are those of a code (`ct` of `ct3`) and not a word
+/// (`pump2`).
 fn is_behind_code(before: &str) -> bool {
     let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
     let word = &before[before.len() - letters..];

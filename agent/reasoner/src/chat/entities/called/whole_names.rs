@@ -1,5 +1,6 @@
-//! Which of several machines whole words mean: a name that is written in full wins over one that contains it, letters of a
-//! code name no other code, and a number belongs to the word that it stands at.
+//! Which of several machines whole words mean: a name that is written in full wins over one that
+//! contains it, letters of a code name no other code, and a number belongs to the word that it
+//! stands at.
 
 use super::tokens::Token;
 use super::{Machine, Name, letters_in_common};
@@ -37,8 +38,8 @@ pub(super) fn keep_exact(
     }
 }
 
-/// The number of a code whose letters end before a token: `7` of `MM-7`; nothing where a word stands there, or a number
-/// apart.
+/// The number of a code whose letters end before a token: `7` of `MM-7`; nothing where a word
+/// stands there, or a number apart.
 pub(super) fn number_of_code(tokens: &[Token], at: usize) -> Option<&str> {
     let letters = at.checked_sub(1).and_then(|before| tokens.get(before))?;
     let number = tokens.get(at).filter(|token| token.is_number && token.is_of_code)?;
@@ -56,8 +57,8 @@ pub(super) fn joins(last: Option<&&str>, name: &[String]) -> bool {
     !is_name && !last.is_ascii() && JOINING.iter().any(|end| last.ends_with(end))
 }
 
-/// Whether a word is a kind of machine that the plant's names do not have (`crane`, `지브크레인`), or the word before
-/// `9호기`: with a number it names a machine that is not there.
+/// Whether a word is a kind of machine that the plant's names do not have (`crane`, `지브크레인`), or
+/// the word before `9호기`: with a number it names a machine that is not there.
 pub(super) fn is_other_kind(text: &str, tokens: &[Token], from: usize) -> bool {
     let token = &tokens[from];
     if token.is_number {
@@ -102,7 +103,8 @@ fn is_before_unit_number(text: &str, tokens: &[Token], from: usize) -> bool {
     is_unit && !token.text.is_ascii() && token.text.chars().count() > 1 && !is_general && !is_bound
 }
 
-/// The only machine of these that is called by some words of its name, which are no kind of machine: `도장` of `도장 배기팬`.
+/// The only machine of these that is called by some words of its name, which are no kind of
+/// machine: `도장` of `도장 배기팬`.
 pub(in crate::chat::entities) fn called_by_part(
     said: &[&str],
     of: &[&CoreFields],

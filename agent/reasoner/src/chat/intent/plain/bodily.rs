@@ -1,12 +1,14 @@
-//! Questions that no level of vibration answers: whether a person may reach, enter, clean or bypass, whether a machine
-//! may run faster or under more load, and what comes first in an act that opens or enters a machine. The plant's
-//! documents answer these, and where none does, its safety rules.
+//! Questions that no level of vibration answers: whether a person may reach, enter, clean or
+//! bypass, whether a machine may run faster or under more load, and what comes first in an act that
+//! opens or enters a machine. The plant's documents answer these, and where none does, its safety
+//! rules.
 
 use super::super::words::{QUESTION_WORDS, has};
 use super::{PLAIN_WORDS, is_replacement};
 use crate::chat::intent::Lookup;
 
-/// What such a clause asks for; the level is told beside it where a machine is meant, and permits nothing.
+/// What such a clause asks for; the level is told beside it where a machine is meant, and permits
+/// nothing.
 pub(super) fn asked_of_safety(text: &str, is_about_one: bool) -> Option<Vec<Lookup>> {
     if asks_act_first(text) {
         return Some(vec![Lookup::Manual]);
@@ -24,14 +26,16 @@ pub(super) fn asks_of_body(text: &str) -> bool {
         && !has(text, &words.no_body)
 }
 
-/// Whether a text in lower case asks whether a machine may run faster or under more load, or how fast it may.
+/// Whether a text in lower case asks whether a machine may run faster or under more load, or how
+/// fast it may.
 pub(super) fn asks_harder(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
     let may = has(text, &words.permission) || has(text, &words.risky);
     may && has(text, &words.harder) || has(text, &words.speed_limits)
 }
 
-/// Whether a text in lower case asks what comes first, or how, in an act that opens, enters or takes apart.
+/// Whether a text in lower case asks what comes first, or how, in an act that opens, enters or
+/// takes apart.
 pub(super) fn asks_act_first(text: &str) -> bool {
     let words = &*PLAIN_WORDS;
     has(text, &words.hand_acts)

@@ -1,5 +1,6 @@
-//! Questions about one machine whose words are those of a commoner kind: how it runs now (`잘 돌고 있나` is no stock), why
-//! nobody was told, when it comes back, what was found, when it is swapped, and what the night did to it.
+//! Questions about one machine whose words are those of a commoner kind: how it runs now (`잘 돌고 있나`
+//! is no stock), why nobody was told, when it comes back, what was found, when it is swapped, and
+//! what the night did to it.
 
 use super::super::words::{QUESTION_WORDS, has};
 use super::PLAIN_WORDS;
@@ -46,7 +47,8 @@ pub(super) fn asked_of_one(
     })
 }
 
-/// What a clause about one machine asks for where its verb is of the present: who does something, or how it runs.
+/// What a clause about one machine asks for where its verb is of the present: who does something,
+/// or how it runs.
 fn doing(text: &str, has_parts: bool) -> Option<Vec<Lookup>> {
     let words = &*PLAIN_WORDS;
     let is_doing = has(text, &words.doing);

@@ -1,6 +1,7 @@
-//! What the plant's own documents answer to a question that no record answers: the pieces that have its words. Where
-//! they have some of them alone, the answer says which it lacks; where they have none, which sections there are. A state
-//! of the machine in the place of an answer would hide that there is none.
+//! What the plant's own documents answer to a question that no record answers: the pieces that have
+//! its words. Where they have some of them alone, the answer says which it lacks; where they have
+//! none, which sections there are. A state of the machine in the place of an answer would hide that
+//! there is none.
 
 use pdm_shared::text::Language;
 
@@ -18,32 +19,38 @@ const UNITS: usize = 6;
 const OUTLINE: usize = 12;
 /// Longest text that a paragraph is told with, those behind it together, characters.
 const LONGEST: usize = 600;
-/// Least share of the question's words, weighted by how rare they are, that a piece has which answers. Chosen by the
-/// questions of three plants whose documents answered some of them and had words alone for others.
+/// Least share of the question's words, weighted by how rare they are, that a piece has which
+/// answers. Chosen by the questions of three plants whose documents answered some of them and had
+/// words alone for others.
 const ANSWERS: f64 = 0.7;
-/// The same share with every word at its full weight, which answers as well: of "highest heating temperature when
-/// mounting the dryer bearing" the plant's own limit has most words, and a general table must not stand in its place.
+/// The same share with every word at its full weight, which answers as well: of "highest heating
+/// temperature when mounting the dryer bearing" the plant's own limit has most words, and a general
+/// table must not stand in its place.
 const ANSWERS_STRICT: f64 = 0.6;
-/// Least share of a piece that is told as what comes nearest; of a machine's own documents, where the list of
-/// their sections would stand in its place, half of it.
+/// Least share of a piece that is told as what comes nearest; of a machine's own documents, where
+/// the list of their sections would stand in its place, half of it.
 const PARTLY: f64 = 0.3;
 const PARTLY_OF_MACHINE: f64 = 0.15;
-/// Sections of which a piece is told as what comes nearest, and the share of the best one's fit that the
-/// others have at least. Chosen: a reader takes in three passages at a glance, as of a search.
+/// Sections of which a piece is told as what comes nearest, and the share of the best one's fit
+/// that the others have at least. Chosen: a reader takes in three passages at a glance, as of a
+/// search.
 const NEAREST: usize = 3;
 const NEAR_BEST: f64 = 0.5;
-/// Least share where the chat would else ask back which bearing is meant, and the words that a piece must
-/// have there: "커플링 볼트 또 써도 돼" is answered by a rule, "why does it hum" by nothing but the machine.
+/// Least share where the chat would else ask back which bearing is meant, and the words that a
+/// piece must have there: "커플링 볼트 또 써도 돼" is answered by a rule, "why does it hum" by nothing but
+/// the machine.
 const ASKED_BACK: f64 = 0.45;
-/// What a word counts that none of the plant's documents has, beside the rarest that some have: a question in
-/// other words than the document's has many, and says what it asks for by those that both have. Chosen: half.
+/// What a word counts that none of the plant's documents has, beside the rarest that some have: a
+/// question in other words than the document's has many, and says what it asks for by those that
+/// both have. Chosen: half.
 const UNKNOWN_WORD: f64 = 0.5;
-/// What a designation or another word with three figures counts beside a word. Chosen: it names one thing.
+/// What a designation or another word with three figures counts beside a word. Chosen: it names one
+/// thing.
 const CODE: f64 = 2.0;
 /// Share of the best piece's fit from which on another of its section is told, too.
 const BESIDE: f64 = 0.75;
-/// Least share where the question asks for records, and the words that a piece must have there. Chosen: "should we stop it"
-/// stands in a list of telephones, too.
+/// Least share where the question asks for records, and the words that a piece must have there.
+/// Chosen: "should we stop it" stands in a list of telephones, too.
 const SURE: f64 = 0.8;
 /// The same where the piece has a designation of the question. Chosen: half; it names one thing.
 const SURE_WITH_CODE: f64 = 0.5;
@@ -64,7 +71,8 @@ const IN_HEAD: f64 = 0.8;
 pub(in crate::chat) enum OwnAnswer {
     /// Pieces that have its words.
     Said(String),
-    /// Pieces that have some of them, and which they lack; or no figure where a quantity is asked for.
+    /// Pieces that have some of them, and which they lack; or no figure where a quantity is asked
+    /// for.
     Partly(String),
     /// None: the sections that there are about the machine.
     Sections(String),
@@ -79,7 +87,8 @@ pub(in crate::chat) enum Wanted {
     AskedBack,
     /// It was guessed what the question asks for: nearly all words, one of them the piece's own.
     Likely,
-    /// It asks for records: nearly all words, two of them at least, and one of them the piece's own.
+    /// It asks for records: nearly all words, two of them at least, and one of them the piece's
+    /// own.
     Sure,
 }
 
@@ -91,8 +100,8 @@ struct Held<'s> {
     words: Vec<f64>,
 }
 
-/// What the plant's own documents say to a question about these machines, or about none; nothing where the plant has no
-/// documents, or none of the machine, or no piece is as sure as is wanted.
+/// What the plant's own documents say to a question about these machines, or about none; nothing
+/// where the plant has no documents, or none of the machine, or no piece is as sure as is wanted.
 pub(in crate::chat) async fn answer_of_plant(
     tools: &dyn Toolbox,
     (meant, fleet): (&[&CoreFields], &[CoreFields]),
@@ -235,7 +244,8 @@ fn passage_of(
     Some(text_of_pieces(sections.get(best.section)?, &chosen))
 }
 
-/// The best pieces of other sections, where no piece has most of the words: the reader sees which one answers.
+/// The best pieces of other sections, where no piece has most of the words: the reader sees which
+/// one answers.
 fn next_best(
     sections: &[PlantSection],
     pieces: &[Held<'_>],
@@ -321,8 +331,9 @@ fn is_defined_by(text: &str, word: &str) -> bool {
     begin.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with([':', '=']))
 }
 
-/// Pieces of a section under its head. A paragraph goes on with those behind it; a step is told with all steps, because
-/// a procedure with a gap is dangerous. A gap is marked, and so are steps that are too long to be told whole.
+/// Pieces of a section under its head. A paragraph goes on with those behind it; a step is told
+/// with all steps, because a procedure with a gap is dangerous. A gap is marked, and so are steps
+/// that are too long to be told whole.
 pub(super) fn text_of_pieces(section: &PlantSection, chosen: &[&Unit]) -> String {
     let is_step = |unit: &Unit| unit.kind == UnitKind::Step;
     let has_step = chosen.iter().any(|unit| is_step(unit));
@@ -420,13 +431,17 @@ mod tests {
     use super::*;
 
     fn sections() -> Vec<PlantSection> {
-        let one = |heading: &str, text: &str| json!({ "id": "ru-1", "title": format!("Yard rules §{heading}"), "text": format!("{heading}\n{text}") });
+        let one = |heading: &str, text: &str| {
+            json!({ "id": "ru-1", "title": format!("Yard rules \
+                                                                                      §{heading}"), "text": format!("{heading}\n{text}") })
+        };
         sections_of(
             &[
                 one("1 Cellar", "Nobody goes in alone.\n\nThe door stays propped open."),
                 one(
                     "2 Tool crib",
-                    "- Drills come back on Fridays.\n- A crane hook is lent with a signature of the yard master.",
+                    "- Drills come back on Fridays.\n- A crane hook is lent with a signature of \
+                     the yard master.",
                 ),
                 one("3 Filling", "1. Close valve 4.\n2. Vent the drum.\n3. Open the lid."),
             ],

@@ -24,7 +24,8 @@ pub(super) async fn about(
     read_documents(tools, &[format!("{names} {clause}"), names, clause.to_owned()], language).await
 }
 
-/// The sections of the documents that are nearest to some texts, the nearest of the first one first.
+/// The sections of the documents that are nearest to some texts, the nearest of the first one
+/// first.
 pub(super) async fn read_documents(
     tools: &dyn Toolbox,
     queries: &[String],

@@ -10,7 +10,8 @@ pub(super) fn asks_figure(clause: &str) -> bool {
     QUANTITY_WORDS.iter().any(|word| lower.contains(word.as_str()))
 }
 
-/// Whether a line has a figure that stands by itself: not in a name (`CH-1`), nor the number of a step.
+/// Whether a line has a figure that stands by itself: not in a name (`CH-1`), nor the number of a
+/// step.
 pub(super) fn has_free_figure(line: &str) -> bool {
     let line = line.trim_start();
     let step = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
@@ -29,8 +30,8 @@ pub(super) fn has_free_figure(line: &str) -> bool {
     false
 }
 
-/// Says that pieces are those that come nearest, and which words of the question they lack. Whether they answer, the
-/// reader sees: the same may be said in other words.
+/// Says that pieces are those that come nearest, and which words of the question they lack. Whether
+/// they answer, the reader sees: the same may be said in other words.
 pub(super) fn nearest(words: &str, language: Language) -> String {
     match (words.is_empty(), language) {
         (true, Language::Ko) => {
@@ -43,7 +44,8 @@ pub(super) fn nearest(words: &str, language: Language) -> String {
             "What comes nearest in the plant's documents; read whether it answers:".to_owned()
         }
         (false, Language::En) => format!(
-            "What comes nearest in the plant's documents (they do not say: {words}); read whether it answers:"
+            "What comes nearest in the plant's documents (they do not say: {words}); read whether \
+             it answers:"
         ),
     }
 }

@@ -1,4 +1,5 @@
-//! A machine as the plant's own documents name it: by its id, by what people call it, or by its kind where that is its own.
+//! A machine as the plant's own documents name it: by its id, by what people call it, or by its
+//! kind where that is its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ pub(super) struct Machine {
     pub(super) siblings: Vec<String>,
 }
 
-/// The machines of some bearings, each once. A plant of a thousand machines is gone through once, not once a machine.
+/// The machines of some bearings, each once. A plant of a thousand machines is gone through once,
+/// not once a machine.
 pub(super) fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machine> {
     let mut by_id: BTreeMap<&str, Vec<&CoreFields>> = BTreeMap::new();
     let mut groups: BTreeMap<(&str, String), Vec<&CoreFields>> = BTreeMap::new();
@@ -77,7 +79,8 @@ fn is_sibling(one: &CoreFields, other: &CoreFields) -> bool {
     own.1.len() > 1 && own == group_of(other)
 }
 
-/// The kinds that the names of a machine and its siblings have, and those of no other machine of the site.
+/// The kinds that the names of a machine and its siblings have, and those of no other machine of
+/// the site.
 fn own_kinds(core: &CoreFields, fleet: &[CoreFields]) -> Vec<String> {
     let has_kind = |one: &CoreFields, kind: &String| names_of(one).iter().any(|n| n.contains(kind));
     let kinds = QUESTION_WORDS.machine_kinds.iter().filter(|kind| kind.chars().count() > 1);
@@ -110,15 +113,16 @@ impl Machine {
         all.iter().filter(|one| one.id != self.id || one.site != self.site).cloned().collect()
     }
 
-    /// Whether a text in lower case is of this machine: it has its name or its id, and not the name of another machine
-    /// of that id; or it is of all machines of its kind.
+    /// Whether a text in lower case is of this machine: it has its name or its id, and not the name
+    /// of another machine of that id; or it is of all machines of its kind.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
         let is_siblings = self.siblings.iter().any(|name| !name.is_empty() && text.contains(name));
         let is_of_kind = self.kinds.iter().any(|kind| text.contains(kind)) && !is_siblings;
         self.is_named_itself(text) || is_of_kind
     }
 
-    /// Whether a text in lower case has its name or its id, and not the name of another machine of that id.
+    /// Whether a text in lower case has its name or its id, and not the name of another machine of
+    /// that id.
     pub(super) fn is_named_itself(&self, text: &str) -> bool {
         let has_own = self.names.iter().any(|name| !name.is_empty() && text.contains(name));
         let is_word = |at: usize| {
@@ -131,8 +135,8 @@ impl Machine {
         has_own || has_id && !is_others
     }
 
-    /// Whether a text in lower case is of this machine and not of one of the others, which it names itself where it has
-    /// the kind of this one alone.
+    /// Whether a text in lower case is of this machine and not of one of the others, which it names
+    /// itself where it has the kind of this one alone.
     pub(super) fn is_meant_by(&self, text: &str, others: &[Self]) -> bool {
         self.is_named_itself(text)
             || self.is_named_in(text) && !others.iter().any(|one| one.is_named_itself(text))
@@ -187,7 +191,8 @@ mod tests {
         assert_eq!(named("- wp-16 housing bolts"), ["wp-16"]);
     }
 
-    /// Machines of one id at two sites are told apart by their names; ids of one letter have no siblings.
+    /// Machines of one id at two sites are told apart by their names; ids of one letter have no
+    /// siblings.
     #[test]
     fn machines_of_one_id_and_of_one_group_know_each_other() {
         let at = |site: &str, id: &str, en: &str| {

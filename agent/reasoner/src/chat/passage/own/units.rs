@@ -1,4 +1,5 @@
-//! A plant's document as what can be told alone: points of a list, rows of a table with their heads, paragraphs.
+//! A plant's document as what can be told alone: points of a list, rows of a table with their
+//! heads, paragraphs.
 
 use serde_json::Value;
 
@@ -175,8 +176,8 @@ impl PlantSection {
         }
     }
 
-    /// Its units of one machine: those that name it, and those that name none where title or heading is of it. Without
-    /// `general` none of a document that names no machine at all.
+    /// Its units of one machine: those that name it, and those that name none where title or
+    /// heading is of it. Without `general` none of a document that names no machine at all.
     pub(super) fn of_machine(
         &self,
         machine: &Machine,
@@ -222,7 +223,8 @@ mod tests {
     #[test]
     fn a_row_is_told_with_the_heads_of_its_cells() {
         let section = section(
-            "2 Bolts\n| Part | Bolt | F-1 | F-2 |\n|---|:--|---|---|\n| cap | M30 | 1050 N·m | 820 N·m |\n\nAgain after two days.",
+            "2 Bolts\n| Part | Bolt | F-1 | F-2 |\n|---|:--|---|---|\n| cap | M30 | 1050 N·m | 820 \
+             N·m |\n\nAgain after two days.",
         );
         assert_eq!(section.head(), "[d-1] §2 Bolts");
         assert_eq!(section.units[0].text, "- Part: cap; Bolt: M30; F-1: 1050 N·m; F-2: 820 N·m");
@@ -235,7 +237,8 @@ mod tests {
     #[test]
     fn a_question_with_its_answer_is_one_paragraph_and_points_stand_alone() {
         let section = section(
-            "2 Bolts\n**May it be opened?**\nNo, wait 10 minutes.\n\n- one\n  goes on\n- two\n1. first\n2) second",
+            "2 Bolts\n**May it be opened?**\nNo, wait 10 minutes.\n\n- one\n  goes on\n- two\n1. \
+             first\n2) second",
         );
         let kinds: Vec<UnitKind> = section.units.iter().map(|unit| unit.kind).collect();
         assert_eq!(

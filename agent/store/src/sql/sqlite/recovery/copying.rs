@@ -1,6 +1,7 @@
 //! The copy of one table of a damaged store into a new one, around the pages that cannot be read.
 //!
-//! Invariant: the copy ends, whatever the damaged pages hold; row numbers that bound it were read themselves.
+//! Invariant: the copy ends, whatever the damaged pages hold; row numbers that bound it were read
+//! themselves.
 
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
@@ -40,7 +41,8 @@ impl<'c> Copy<'c> {
         let Self { name, columns, .. } = &self;
         let columns = columns.join(", ");
         let sql = format!(
-            "INSERT OR REPLACE INTO main.{name} ({columns}) SELECT {columns} FROM damaged.{name} {rest}"
+            "INSERT OR REPLACE INTO main.{name} ({columns}) SELECT {columns} FROM damaged.{name} \
+             {rest}"
         );
         let done = sqlx::query(AssertSqlSafe(sql)).persistent(false);
         done.execute(&mut *self.connection).await.ok().map(|done| done.rows_affected())
@@ -90,8 +92,9 @@ impl<'c> Copy<'c> {
         Some(last)
     }
 
-    /// Copies what is between two rows that were read: behind each damaged place from the first row on that can
-    /// be read. Numbers may lie far apart (the letters' are fingerprints), so places are sought and not counted.
+    /// Copies what is between two rows that were read: behind each damaged place from the first row
+    /// on that can be read. Numbers may lie far apart (the letters' are fingerprints), so places
+    /// are sought and not counted.
     async fn between(&mut self, low: i64, high: i64) {
         let mut last = low;
         for _ in 0..TRIES {
@@ -105,7 +108,8 @@ impl<'c> Copy<'c> {
         self.unreadable += 1;
     }
 
-    /// The first number behind `bad` from which on a row can be found, at most `high`, which was read.
+    /// The first number behind `bad` from which on a row can be found, at most `high`, which was
+    /// read.
     async fn readable_from(&mut self, bad: i64, high: i64) -> Option<i64> {
         let (mut bad, mut good, mut step) = (bad, bad.checked_add(1)?, 1_i64);
         while good < high && !self.is_readable(good).await {
@@ -131,7 +135,8 @@ impl<'c> Copy<'c> {
         self.number(sql).await.is_some()
     }
 
-    /// Copies from a number on up to the next damage or `high`; the number behind which the damage is.
+    /// Copies from a number on up to the next damage or `high`; the number behind which the damage
+    /// is.
     async fn on_from(&mut self, from: i64, high: i64) -> i64 {
         let (mut last, mut next) = (from.saturating_sub(1), RANGE);
         while next > 0 {

@@ -4,8 +4,8 @@ use super::{RATE, key_and_value, leading_number, parts_of, rate_of};
 use crate::source::interpretation::{ChannelRole, StatedUnit, UnitKind};
 use crate::source::recording::leaves::may_be_factor;
 
-/// The rates of a value that states several, such as `8 kS/s (nominal), 8192 S/s (actual)`: numbers with a unit
-/// of their own. A band or a filter is none.
+/// The rates of a value that states several, such as `8 kS/s (nominal), 8192 S/s (actual)`: numbers
+/// with a unit of their own. A band or a filter is none.
 pub(super) fn rates_in(value: &str) -> Vec<f64> {
     const OTHERS: [&str; 9] =
         ["band", "filter", "cut", "lpf", "hpf", "low", "high", "range", "anti"];
@@ -45,7 +45,8 @@ pub(super) fn rate_of_words(line: &str) -> Option<f64> {
     (is_key && rest.len() <= 2).then(|| rate_of(&rest.join(" "))).flatten()
 }
 
-/// Whether the brackets of a key name a quantity that is no acceleration: `Sampling rate (temperature)`.
+/// Whether the brackets of a key name a quantity that is no acceleration: `Sampling rate
+/// (temperature)`.
 pub(super) fn is_of_another_quantity(key: &str) -> bool {
     let inside = key.split(['(', '[']).nth(1).unwrap_or_default();
     let inside = inside.trim_end_matches([')', ']', ' ']);
@@ -53,7 +54,8 @@ pub(super) fn is_of_another_quantity(key: &str) -> bool {
         && matches!(ChannelRole::by_name(inside), ChannelRole::Other(_))
 }
 
-/// The one field of the lines that may be the scale of whole numbers, with its number: `Gain: 0.02`.
+/// The one field of the lines that may be the scale of whole numbers, with its number: `Gain:
+/// 0.02`.
 pub(in super::super) fn factor_of<'a>(
     mut lines: impl Iterator<Item = &'a str>,
 ) -> Option<(String, f64)> {

@@ -1,11 +1,11 @@
-//! `notify_maintenance_staff` as the workflow itself calls it: the tool is called with the notification
-//! that the judgement raises, and its effect is the rows of the outbox that are written in the same
-//! transaction as the judgement.
+//! `notify_maintenance_staff` as the workflow itself calls it: the tool is called with the
+//! notification that the judgement raises, and its effect is the rows of the outbox that are
+//! written in the same transaction as the judgement.
 //!
-//! A call before that transaction would send the message again after a crash between the two; so the
-//! tool's own schemas check the call, and the function behind it answers for rows that are prepared and
-//! not yet written. Invariant: a call that is recorded in a judgement has its rows in the outbox, as
-//! both are written together or not at all.
+//! A call before that transaction would send the message again after a crash between the two; so
+//! the tool's own schemas check the call, and the function behind it answers for rows that are
+//! prepared and not yet written. Invariant: a call that is recorded in a judgement has its rows in
+//! the outbox, as both are written together or not at all.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use pdm_shared::diagnosis::ToolUse;
 use pdm_store::Announcement;
 use pdm_tools::exec::Failure;
 use pdm_tools::exec::builtin::{Accepted, Builtins, Notifier, NotifyStaff, StaffMessage};
-use pdm_tools::runtime::{Call, Means};
+use pdm_tools::runtime::{Call, ExecutorResources};
 use pdm_tools::{Catalogue, Runtime};
 use serde_json::json;
 
@@ -25,7 +25,7 @@ const NOTIFY: &str = "notify_maintenance_staff";
 
 /// Calls the tool for notifications of judgements.
 #[derive(Debug)]
-pub(crate) struct Telling {
+pub(crate) struct StaffTool {
     runtime: Runtime,
     prepared: Arc<Prepared>,
 }
@@ -34,13 +34,14 @@ pub(crate) struct Telling {
 #[derive(Debug, Default)]
 struct Prepared(Mutex<BTreeMap<String, Accepted>>);
 
-impl Telling {
+impl StaffTool {
     /// The tool of this catalogue.
     pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
         let prepared = Arc::new(Prepared::default());
         let notify = NotifyStaff::new(Arc::clone(&prepared) as Arc<dyn Notifier>);
         let builtins = Builtins::default().with(NOTIFY, notify);
-        let runtime = Runtime::new(catalogue, Means { builtins, ..Means::default() });
+        let runtime =
+            Runtime::new(catalogue, ExecutorResources { builtins, ..ExecutorResources::default() });
         Self { runtime, prepared }
     }
 

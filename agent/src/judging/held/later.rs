@@ -1,40 +1,41 @@
-//! Checks the windows behind a held judgement: one that the rules would tell at once ends the wait.
+//! Checks the windows after a held judgement: one that the rules would tell at once ends the hold.
 //!
-//! The events of a bearing are judged in their order, so a Critical behind a Watch that waits for a model
-//! would wait too. Each batch therefore looks at the windows that have come in behind held judgements, by
-//! rules alone and without effect; the real judgement follows in its turn.
+//! The events of a bearing are judged in their order, so a Critical after a Watch that is held for
+//! a model would wait too. Each batch therefore looks at the windows that have come in after held
+//! judgements, by rules alone and without effect; the real judgement follows in its turn.
 
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 
 use pdm_expert::case::{Case, Memory};
 use pdm_shared::id::EventId;
-use pdm_store::BehindHeld;
+use pdm_store::EventAfterHeld;
 
-use super::held::ModelInLoop;
-use super::{BATCH, Judging, JudgingError, log};
+use super::super::{BATCH, Judging, JudgingError, log};
+use super::ModelInLoop;
 use crate::workflow::Run;
 
 /// Most bearings whose memory is kept between two looks; more are read again.
 const KEPT: usize = 1000;
 
-/// How far the windows behind held judgements were looked at.
+/// How far the windows after held judgements were looked at.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
-    /// The place in the order of arrival up to which all were. On a server that several agents write to an
-    /// event may become visible behind it; that one waits as long as the judgement before it.
+pub(in crate::judging) struct Looked {
+    /// The place in the order of arrival up to which all were. On a server that several agents
+    /// write to an event may become visible behind it; that one waits as long as the judgement
+    /// before it.
     arrival: i64,
     /// The memory of a bearing after the windows that were looked at, by the event that is held.
     memory: BTreeMap<EventId, Memory>,
 }
 
 impl Judging {
-    /// Ends the waits behind which a window waits that is told at once.
-    pub(super) async fn look_behind(&self) -> Result<(), JudgingError> {
+    /// Ends the holds after which a window waits that is told at once.
+    pub(in crate::judging) async fn look_after_held(&self) -> Result<(), JudgingError> {
         let Some(model) = &self.in_loop else { return Ok(()) };
         let after = self.looked().arrival;
-        let (behind, looked_to) = self.store.behind_held(after, BATCH).await?;
-        for waiting in behind {
+        let (events, looked_to) = self.store.events_after_held(after, BATCH).await?;
+        for waiting in events {
             let arrival = waiting.arrival;
             self.look_at(model, waiting).await?;
             self.looked().arrival = arrival;
@@ -43,7 +44,11 @@ impl Judging {
         Ok(())
     }
 
-    async fn look_at(&self, model: &ModelInLoop, waiting: BehindHeld) -> Result<(), JudgingError> {
+    async fn look_at(
+        &self,
+        model: &ModelInLoop,
+        waiting: EventAfterHeld,
+    ) -> Result<(), JudgingError> {
         let kept = self.looked().memory.remove(&waiting.held);
         let Some(mut memory) = (match kept {
             Some(memory) => Some(memory),
@@ -54,8 +59,8 @@ impl Judging {
         let case = Case { event: &waiting.event, memory: &memory, now: self.clock.now() };
         let judgement = pdm_expert::judge(&case, self.workflow.rules());
         if judgement.diagnosis.risk_level >= model.at_once_from {
-            log::wait_cut_short(waiting.held, waiting.event.event_id);
-            return Ok(self.store.end_wait(waiting.held).await?);
+            log::hold_cut_short(waiting.held, waiting.event.event_id);
+            return Ok(self.store.end_hold(waiting.held).await?);
         }
         memory.recall(&waiting.event, &judgement);
         let mut looked = self.looked();
@@ -69,7 +74,7 @@ impl Judging {
     /// wrote the run.
     async fn memory_after(&self, held: EventId) -> Result<Option<Memory>, JudgingError> {
         let Some(checkpoint) = self.store.held_run(held).await? else { return Ok(None) };
-        let Ok(run) = Run::resumed(&checkpoint, 0) else { return Ok(None) };
+        let Ok(run) = Run::resumed(&checkpoint, 0, &self.workflow) else { return Ok(None) };
         let mut memory = run.state.memory_context.clone();
         if let Some(judgement) = &run.state.diagnosis_result {
             memory.recall(&run.state.event_payload, judgement);
@@ -77,13 +82,13 @@ impl Judging {
         Ok(Some(memory))
     }
 
-    /// Notes that a judgement is held: events behind it are looked at from its place on.
-    pub(super) fn look_from(&self, arrival: i64) {
+    /// Notes that a judgement is held: events after it are looked at from its place on.
+    pub(in crate::judging) fn look_from(&self, arrival: i64) {
         let mut looked = self.looked();
         looked.arrival = looked.arrival.min(arrival);
     }
 
-    /// A judgement goes on: nothing waits behind it any longer.
+    /// A judgement goes on: nothing waits after it any longer.
     pub(super) fn look_no_longer(&self, held: EventId) {
         self.looked().memory.remove(&held);
     }

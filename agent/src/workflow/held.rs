@@ -1,10 +1,10 @@
-//! A language model in the loop (`[judging] reasoner = "llm"`): which judgements wait for it, and how its
-//! verdict becomes part of them.
+//! A language model in the loop (`[judging] reasoner = "llm"`): which judgements are held for it,
+//! and how its answer becomes part of them.
 //!
-//! The expert's judgement is the floor. Between `reasoning` and `parse_diagnosis` the run waits; whoever
-//! drives it puts it aside, asks the model elsewhere, and hands the answer back in [`State::heard`]. Risk is
-//! the higher of both; fault, stage, remaining life and conclusions stay the expert's, and the model's words
-//! stand beside them by thought.
+//! The expert's judgement is the floor. Between `reasoning` and `parse_diagnosis` the run is held:
+//! the judging task puts it aside, asks the model elsewhere, and hands the answer back in
+//! [`State::held_answer`]. Risk is the higher of both; fault, stage, remaining life and conclusions
+//! stay the expert's, and the model's words stand beside them by thought.
 
 use pdm_expert::Judgement;
 use pdm_expert::case::Memory;
@@ -18,16 +18,17 @@ use super::node::Node;
 use super::run::Run;
 use super::state::State;
 
-/// Which judgements wait for a model.
+/// Which judgements are held for a model.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WaitTerms {
-    /// The lowest risk whose news wait.
+pub(crate) struct HoldTerms {
+    /// The lowest risk whose news are held.
     pub(crate) from: RiskLevel,
     /// The lowest risk that is told at once.
     pub(crate) at_once_from: RiskLevel,
 }
 
-/// Whether a model is asked about a judgement: news of this risk or above, in the order of their time.
+/// Whether a model is asked about a judgement: news of this risk or above, in the order of their
+/// time.
 pub(crate) fn is_asked_about(judgement: &Judgement, memory: &Memory, from: RiskLevel) -> bool {
     judgement.diagnosis.risk_level >= from
         && !judgement.late
@@ -36,9 +37,9 @@ pub(crate) fn is_asked_about(judgement: &Judgement, memory: &Memory, from: RiskL
 }
 
 impl Run {
-    /// Whether the run has to wait for a model before it goes on.
-    pub(crate) fn waits_for_model(&self, workflow: &Workflow) -> bool {
-        let Some(terms) = &workflow.waits else { return false };
+    /// Whether the judgement has to be held for a model before the run goes on.
+    pub(super) fn is_to_be_held(&self, workflow: &Workflow) -> bool {
+        let Some(terms) = &workflow.holds else { return false };
         let state = &self.state;
         self.node == Node::ParseDiagnosis
             && !state.held
@@ -48,17 +49,21 @@ impl Run {
             })
     }
 
-    /// Whether the run has waited, and its answer has not been handed back.
-    pub(crate) fn is_to_hear(&self) -> bool {
-        self.node == Node::ParseDiagnosis && self.state.held && self.state.heard.is_none()
+    /// Whether the judgement was held, and its answer has not been handed back.
+    pub(super) fn has_returned(&self) -> bool {
+        self.node == Node::ParseDiagnosis && self.state.held && self.state.held_answer.is_none()
     }
 }
 
 impl Workflow {
-    /// The judgement with the model's verdict in it; without an answer the expert's as it stands, which
-    /// says why.
-    pub(super) fn with_heard(&self, state: &mut State, floor: Box<Judgement>) -> Box<Judgement> {
-        let Some(opinion) = state.heard.take() else { return floor };
+    /// Returns the judgement with the model's answer in it; without an answer the expert's as it
+    /// stands, which says why.
+    pub(super) fn with_held_answer(
+        &self,
+        state: &mut State,
+        floor: Box<Judgement>,
+    ) -> Box<Judgement> {
+        let Some(opinion) = state.held_answer.take() else { return floor };
         let judged = floor.diagnosis.risk_level;
         let mut judgement = match opinion.stance {
             Some(OpinionStance::Raises) => {

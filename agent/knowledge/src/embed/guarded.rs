@@ -1,7 +1,7 @@
 //! Embeds questions without long waits: an endpoint that is away causes one short wait, and none
 //! until the pause after it has passed.
 //!
-//! The breaker stands between the knowledge base and its [`Embedder`]. During the pause questions
+//! The guard stands between the knowledge base and its [`Embedder`]. During the pause questions
 //! fail at once, and the caller searches by words alone. Documents are embedded with the embedder's
 //! own retries; the first success ends the pause.
 
@@ -10,19 +10,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{EmbedError, Embedder, Passage};
-use crate::breaker::{self, ANSWER};
+use crate::breaker::{ANSWER, Breaker};
 
 /// An embedder with a short wait for questions.
 #[derive(Debug)]
-pub struct Breaker {
+pub struct GuardedEmbedder {
     embedder: Arc<dyn Embedder>,
-    breaker: breaker::Breaker,
+    breaker: Breaker,
 }
 
-impl Breaker {
+impl GuardedEmbedder {
     /// A breaker in front of `embedder`.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, breaker: breaker::Breaker::new("embedding") }
+        Self { embedder, breaker: Breaker::new("embedding") }
     }
 
     fn away(&self, reason: String) -> EmbedError {
@@ -31,7 +31,7 @@ impl Breaker {
 }
 
 #[async_trait]
-impl Embedder for Breaker {
+impl Embedder for GuardedEmbedder {
     fn id(&self) -> &str {
         self.embedder.id()
     }
@@ -62,8 +62,9 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use pdm_service::resting::REST;
+
     use super::*;
-    use crate::breaker::REST;
 
     /// An embedder that hangs until it is released.
     #[derive(Debug, Default)]
@@ -99,7 +100,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_hangs_is_waited_for_once_and_asked_again_after_a_rest() {
         let embedder = Arc::new(Hanging { hangs: Mutex::new(true), ..Hanging::default() });
-        let breaker = Breaker::new(Arc::<Hanging>::clone(&embedder));
+        let breaker = GuardedEmbedder::new(Arc::<Hanging>::clone(&embedder));
         for _ in 0..3 {
             let error = breaker.embed_query("가").await.expect_err("it hangs");
             assert!(error.to_string().contains("no answer within 2 s"), "{error}");
@@ -113,7 +114,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_document_that_gets_its_vector_ends_the_rest() {
         let embedder = Arc::new(Hanging { hangs: Mutex::new(true), ..Hanging::default() });
-        let breaker = Breaker::new(Arc::<Hanging>::clone(&embedder));
+        let breaker = GuardedEmbedder::new(Arc::<Hanging>::clone(&embedder));
         breaker.embed_query("가").await.expect_err("it hangs");
         *embedder.hangs.lock().expect("whole") = false;
         breaker.embed_query("가").await.expect_err("it rests");

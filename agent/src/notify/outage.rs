@@ -24,13 +24,13 @@ use crate::vitals::{Ailment, Vitals};
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a channel may take for a message.
 const SEND: Duration = Duration::from_secs(30);
-/// How long the channels may take at the agent's end. Chosen: a third of the shortest usual time between
-/// SIGTERM and SIGKILL, 10 s with Docker.
+/// How long the channels may take at the agent's end. Chosen: a third of the shortest usual time
+/// between SIGTERM and SIGKILL, 10 s with Docker.
 const LAST_SEND: Duration = Duration::from_secs(3);
 
 /// Tells staff that the agent is blind, and that it sees again.
 #[derive(Debug)]
-pub(crate) struct BlindWatch {
+pub(crate) struct OutageWatch {
     pub(crate) vitals: Vitals,
     pub(crate) clock: SharedClock,
     /// The channels that hear of it.
@@ -54,9 +54,9 @@ struct LaneTold {
     next: Instant,
 }
 
-impl BlindWatch {
-    /// Watches until `stop`; goes on with an outage that an earlier watch has told of, and returns the one
-    /// that stands at the end.
+impl OutageWatch {
+    /// Watches until `stop`; goes on with an outage that an earlier watch has told of, and returns
+    /// the one that stands at the end.
     pub(crate) async fn run(
         &self,
         mut outage: Option<Outage>,
@@ -88,8 +88,9 @@ impl BlindWatch {
         outage
     }
 
-    /// Tells of an outage at the agent's end, if it has lasted for half of the configured time: whoever stops
-    /// a blind agent, as a probe of its health does, would else keep staff from hearing why.
+    /// Tells of an outage at the agent's end, if it has lasted for half of the configured time:
+    /// whoever stops a blind agent, as a probe of its health does, would else keep staff from
+    /// hearing why.
     pub(crate) async fn tell_at_the_end(&self, outage: Option<Outage>) {
         let Some(mut outage) = outage else { return };
         if outage.ailment.since.elapsed() >= self.after / 2 {
@@ -98,8 +99,8 @@ impl BlindWatch {
         }
     }
 
-    /// Tells every channel that has not been told, side by side: one that hangs too holds up no other
-    /// for longer than [`SEND`].
+    /// Tells every channel that has not been told, side by side: one that hangs too holds up no
+    /// other for longer than [`SEND`].
     async fn tell(&self, outage: &mut Outage) {
         let Ailment { since_at, blindness, .. } = &outage.ailment;
         let Some(message) = Policy::blind(*since_at, self.clock.now(), blindness) else { return };
@@ -126,8 +127,8 @@ impl BlindWatch {
         }
     }
 
-    /// Tells those who were told that the agent sees again; a channel that fails now is not tried again,
-    /// because the outbox works.
+    /// Tells those who were told that the agent sees again; a channel that fails now is not tried
+    /// again, because the outbox works.
     async fn over(&self, outage: &Outage) {
         let Ailment { since_at, blindness, .. } = &outage.ailment;
         let message = Policy::sighted(*since_at, self.clock.now(), blindness);

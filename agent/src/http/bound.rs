@@ -1,8 +1,8 @@
-//! The HTTP server's address, certificate and users, opened before anything is received: an address in
-//! use or a certificate that cannot be read ends the start.
+//! The HTTP server's address, certificate and users, opened before anything is received: an address
+//! in use or a certificate that cannot be read ends the start.
 //!
-//! An address that other machines can reach is served only where callers can say who they are: with a
-//! token, with a user, or while the first user is awaited by the one-time token of the log.
+//! An address that other machines can reach is served only where callers can say who they are: with
+//! a token, with a user, or while the first user is awaited by the one-time token of the log.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pdm_oidc::{OidcError, Provider};
 use pdm_service::broker::TlsError;
 use pdm_service::clock::SharedClock;
-use pdm_service::http::callers::{Asked, Callers, Identity, UnknownCallers};
+use pdm_service::http::callers::{CallerAnswer, Callers, Identity, UnknownCallers};
 use pdm_service::http::guard::{Access, AccessError};
 use pdm_service::http::server::ServerTerms;
 use pdm_service::http::tls::Tls;
@@ -28,16 +28,18 @@ use tokio::net::TcpListener;
 use super::captures::GatewayTokenError;
 use crate::settings::{FirstAdmin, HttpSettings};
 
-/// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual limit of
-/// 1,024 files; the embedded broker leaves that much (`deploy/standalone/src/broker/gate.rs`).
+/// Most connections at once: 128 live streams and as many askers. A quarter of a shell's usual
+/// limit of 1,024 files; the embedded broker leaves that much
+/// (`deploy/standalone/src/broker/gate.rs`).
 const CONNECTIONS: usize = 256;
 
-/// Files that the agent needs beside its connections. Measured: 25 with SQLite, the broker and a hook; chosen: twice
-/// as many for mail, PostgreSQL, documents and their child processes, and a reserve.
+/// Files that the agent needs beside its connections. Measured: 25 with SQLite, the broker and a
+/// hook; chosen: twice as many for mail, PostgreSQL, documents and their child processes, and a
+/// reserve.
 const FILES_OF_OTHERS: u64 = 72;
 
-/// The connections that the limit of open files leaves room for, so that no caller takes the files that judging and
-/// telling need.
+/// The connections that the limit of open files leaves room for, so that no caller takes the files
+/// that judging and telling need.
 pub(super) fn connections() -> usize {
     let files = raise_open_files(CONNECTIONS as u64 + FILES_OF_OTHERS);
     let most = usize::try_from(files.saturating_sub(FILES_OF_OTHERS)).unwrap_or(CONNECTIONS);
@@ -51,7 +53,7 @@ pub(super) fn connections() -> usize {
 /// The address cannot be opened. The caller shows the error and ends with its exit code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DoorError {
+pub enum ServerError {
     /// The token cannot be read.
     #[error("http.token")]
     Token(#[source] SecretError),
@@ -60,8 +62,8 @@ pub enum DoorError {
     Access(#[from] AccessError),
     /// Other machines can reach the address, and nobody could say who they are.
     #[error(
-        "http.listen is {listen}, which other machines reach, and there is neither a token nor a user: \
-         set http.token, make a user (pdm-agent user add NAME --role admin), or set \
+        "http.listen is {listen}, which other machines reach, and there is neither a token nor a \
+         user: set http.token, make a user (pdm-agent user add NAME --role admin), or set \
          http.first_admin = \"log\""
     )]
     NoUsers {
@@ -91,7 +93,7 @@ pub enum DoorError {
     },
 }
 
-impl DoorError {
+impl ServerError {
     /// Whether the configuration has to change; else something that it names is away.
     pub(crate) const fn is_of_configuration(&self) -> bool {
         match self {
@@ -108,7 +110,7 @@ impl DoorError {
 
 /// An address that is bound, with what its callers need.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct BoundServer {
     pub(crate) listener: TcpListener,
     pub(crate) terms: ServerTerms,
     pub(crate) access: Access,
@@ -129,7 +131,7 @@ struct StoredCallers {
 }
 
 impl Callers for StoredCallers {
-    fn exist(&self) -> Asked<'_, bool> {
+    fn exist(&self) -> CallerAnswer<'_, bool> {
         Box::pin(async {
             if !self.exist.load(Ordering::Relaxed) {
                 let found = self.store.accounts().has_users().await;
@@ -140,7 +142,7 @@ impl Callers for StoredCallers {
         })
     }
 
-    fn of_token<'a>(&'a self, token: &'a str) -> Asked<'a, Option<Identity>> {
+    fn of_token<'a>(&'a self, token: &'a str) -> CallerAnswer<'a, Option<Identity>> {
         Box::pin(async move {
             let owner =
                 self.store.accounts().token_owner(&token_digest(token), self.clock.now()).await;
@@ -153,12 +155,12 @@ impl Callers for StoredCallers {
 /// Opens the configured address; `None` if none is configured.
 ///
 /// # Errors
-/// [`DoorError`].
+/// [`ServerError`].
 pub(crate) async fn open(
     settings: &HttpSettings,
     store: &Store,
     clock: &SharedClock,
-) -> Result<Option<Door>, DoorError> {
+) -> Result<Option<BoundServer>, ServerError> {
     let Some(listen) = settings.listen else { return Ok(None) };
     let callers = StoredCallers {
         store: store.clone(),
@@ -174,18 +176,19 @@ pub(crate) async fn open(
     let has_users = settings.oidc.is_some() || store.accounts().has_users().await?;
     let is_awaited = settings.first_admin == Some(FirstAdmin::Log) && !has_users;
     if !listen.ip().is_loopback() && !has_token && !has_users && !is_awaited {
-        return Err(DoorError::NoUsers { listen });
+        return Err(ServerError::NoUsers { listen });
     }
     if !listen.ip().is_loopback() && !settings.is_secure() {
-        tracing::warn!(%listen, "other machines reach the HTTP server without TLS: passwords and tokens can be read on their way (http.tls)");
+        tracing::warn!(%listen, "other machines reach the HTTP server without TLS: passwords and \
+            tokens can be read on their way (http.tls)");
     }
     let listener =
-        TcpListener::bind(listen).await.map_err(|source| DoorError::Bind { listen, source })?;
+        TcpListener::bind(listen).await.map_err(|source| ServerError::Bind { listen, source })?;
     let setup = Arc::new(Setup::default());
     if is_awaited {
         offer(&setup, settings, listener.local_addr().unwrap_or(listen));
     }
-    Ok(Some(Door {
+    Ok(Some(BoundServer {
         listener,
         terms: ServerTerms { connections: connections(), tls: tls.map(Arc::new) },
         access,
@@ -204,7 +207,8 @@ fn offer(setup: &Setup, settings: &HttpSettings, listen: SocketAddr) {
     let base = settings.public_url.as_deref().unwrap_or(&own).trim_end_matches('/');
     let token = setup.offer();
     tracing::warn!(
-        "there is no user yet: within 30 minutes {base}/setup makes the first administrator, once, with the one-time token {token}"
+        "there is no user yet: within 30 minutes {base}/setup makes the first administrator, once, \
+         with the one-time token {token}"
     );
 }
 
@@ -213,7 +217,7 @@ pub(crate) async fn links(
     settings: &HttpSettings,
     store: &Store,
     clock: &SharedClock,
-) -> Result<Option<AckLinks>, DoorError> {
+) -> Result<Option<AckLinks>, ServerError> {
     let Some(base) = &settings.public_url else { return Ok(None) };
     let fresh = token_digest(&new_secret());
     let key = store.accounts().link_key(fresh, clock.now()).await?;
@@ -229,15 +233,15 @@ pub(crate) fn provider(settings: &HttpSettings) -> Result<Option<Arc<Provider>>,
 /// Reads the token.
 pub(crate) fn token(
     settings: &HttpSettings,
-) -> Result<Option<pdm_service::secret::Secret>, DoorError> {
-    settings.token().map_err(DoorError::Token)
+) -> Result<Option<pdm_service::secret::Secret>, ServerError> {
+    settings.token().map_err(ServerError::Token)
 }
 
 /// Whether the section can be used, as far as that can be told without the store.
 ///
 /// # Errors
-/// [`DoorError::Token`], [`DoorError::Access`], [`DoorError::Tls`].
-pub(crate) fn check(settings: &HttpSettings) -> Result<(), DoorError> {
+/// [`ServerError::Token`], [`ServerError::Access`], [`ServerError::Tls`].
+pub(crate) fn check(settings: &HttpSettings) -> Result<(), ServerError> {
     let token = token(settings)?;
     if token.is_some() {
         // the length of a token is checked whatever the address
