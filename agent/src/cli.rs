@@ -41,6 +41,7 @@ mod language;
 pub mod place;
 mod rehearsal;
 mod scratch;
+mod with_store;
 
 pub use language::Lang;
 pub use pdm_script::COMMAND as RUN_PROGRAM;

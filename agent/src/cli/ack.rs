@@ -13,8 +13,8 @@ use pdm_store::{EpisodeRecord, Incoming, Store};
 
 use super::bearing_name::bearing;
 use super::failure;
+use super::with_store::with_store;
 use crate::intake::parse::episode_topic;
-use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `ack`.
@@ -49,12 +49,8 @@ pub struct Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let record = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let taken = take(&store, args, &settings.broker.prefix).await;
-        store.close().await;
-        taken
+    let record = with_store(&settings.store, async |store| {
+        take(store, args, &settings.broker.prefix).await
     })?;
     let AcknowledgementState::Acknowledged { level, by, .. } = &record.episode.acknowledgement
     else {

@@ -15,8 +15,8 @@ use pdm_service::exit::{Exit, Failure};
 use pdm_store::Store;
 
 use super::failure;
+use super::with_store::with_store;
 use crate::assets::{StoredGraph, digests, machines};
-use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `assets`.
@@ -106,15 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Err(Failure::new(Exit::Usage, error).into());
     };
     let settings = AgentSettings::read(config).map_err(failure::config)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.map_err(failure::runtime)?;
-    let told = runtime.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let told = answer(&args.command, &store).await;
-        store.close().await;
-        told
-    })?;
+    let told = with_store(&settings.store, async |store| answer(&args.command, store).await)?;
     out.write_all(told.as_bytes())?;
     Ok(Exit::Ok)
 }

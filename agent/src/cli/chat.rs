@@ -10,13 +10,14 @@ use pdm_service::exit::{Exit, Failure};
 use pdm_service::telemetry::{self, LogFormat};
 use pdm_shared::id::BearingKey;
 
+use super::with_store::with_store;
 use super::{Lang, failure};
 use crate::conversation::{Conversation, word};
 use crate::model::LanguageModel;
 use crate::notify::policy::Policy;
 use crate::progress::Reporter;
+use crate::service::install_cryptography;
 use crate::service::tooling::{StoreParts, Tooling};
-use crate::service::{connect_store, install_cryptography};
 use crate::settings::AgentSettings;
 
 /// Arguments of `chat`.
@@ -71,15 +72,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     telemetry::start(LogFormat::Text, "error");
     let about = args.bearing.as_deref().map(bearing).transpose()?;
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(failure::runtime)?;
-    runtime.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+    with_store(&settings.store, async |store| {
         let clock: SharedClock = Arc::new(SystemClock);
         let model = LanguageModel::open(&settings, store.opinions(), clock.clone());
         let model = model.map_err(|error| failure::start(error.into()))?;
         let policy = Policy::new(settings.notify.clone(), settings.broker.prefix.clone());
-        let parts = StoreParts::of(&store, &clock, policy, Reporter::new());
+        let parts = StoreParts::of(store, &clock, policy, Reporter::new());
         let tooling = Tooling::open(&settings, Some(parts), model.as_ref());
         let tooling = tooling.await.map_err(failure::start)?;
         let conversation = Conversation::new(
@@ -90,9 +88,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             settings.notify.table(Path::new("")),
             (settings.reports.clone(), settings.rules.clone()),
         );
-        let ended = talk(args, &conversation, about).await;
-        store.close().await;
-        ended
+        talk(args, &conversation, about).await
     })?;
     Ok(Exit::Ok)
 }

@@ -13,7 +13,7 @@ use pdm_store::{EpisodeRecord, Store};
 
 use super::bearing_name::bearing;
 use super::failure;
-use crate::service::connect_store;
+use super::with_store::with_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `episodes`.
@@ -72,13 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Err(Failure::new(Exit::Usage, error).into());
     };
     let settings = AgentSettings::read(config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let lines = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = lines(&args.what, &store).await;
-        store.close().await;
-        lines
-    })?;
+    let lines = with_store(&settings.store, async |store| lines(&args.what, store).await)?;
     let mut out = pdm_service::command_line::stdout();
     for line in lines {
         writeln!(out, "{line}")?;

@@ -10,9 +10,9 @@ use pdm_shared::id::{BearingKey, EventId, GatewayKey};
 use pdm_shared::time::Timestamp;
 use pdm_store::{MQTT_LANE, Outgoing, Payload, PlantPart, Store};
 
+use super::with_store::with_store;
 use super::{Lang, failure};
 use crate::home_assistant::{DISCOVERY, Device, Discovery, DiscoveryMessage};
-use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `export`.
@@ -75,13 +75,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         discovery: discovery_level(&args.discovery_prefix)?,
         language: args.language.into(),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let messages = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let messages = told(&store, &settings, &discovery, args).await;
-        store.close().await;
-        messages
-    })?;
+    let messages =
+        with_store(&settings.store, async |store| told(store, &settings, &discovery, args).await)?;
     let mut out = pdm_service::command_line::stdout();
     if args.publish {
         let count = messages.len();

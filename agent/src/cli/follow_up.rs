@@ -14,7 +14,7 @@ use pdm_shared::time::Timestamp;
 use pdm_store::{FollowUp, FollowUpState, Reported, Store};
 
 use super::failure;
-use crate::service::connect_store;
+use super::with_store::with_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `follow-up`.
@@ -161,14 +161,8 @@ impl Args {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(failure::runtime)?;
-    let actions = runtime.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let actions = follow(args, &store, args.event_id).await;
-        store.close().await;
-        actions
-    })?;
+    let actions =
+        with_store(&settings.store, async |store| follow(args, store, args.event_id).await)?;
     let mut out = pdm_service::command_line::stdout();
     for (number, follow) in actions.iter().enumerate() {
         writeln!(out, "{}", line(number + 1, follow))?;

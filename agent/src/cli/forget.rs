@@ -9,8 +9,8 @@ use pdm_store::PlantPart;
 use pdm_web::plant::{ChangeRequest, Changed, PlantChange, TakenOut};
 
 use super::failure;
+use super::with_store::with_store;
 use crate::removal::{self, Ground};
-use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `forget`.
@@ -78,13 +78,9 @@ pub(super) fn change_request(
 
 /// Makes a change; what is not made is an error with its exit code.
 pub(super) fn done(settings: &AgentSettings, request: &ChangeRequest) -> anyhow::Result<TakenOut> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let changed = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+    let changed = with_store(&settings.store, async |store| {
         let (ground, now) = (Ground::of(settings), SystemClock.now());
-        let changed = removal::change(&store, &ground, request, now).await;
-        store.close().await;
-        changed.map_err(failure::store)
+        Ok(removal::change(store, &ground, request, now).await.map_err(failure::store)?)
     })?;
     let failed = |exit, told: String| Err(Failure::new(exit, anyhow::anyhow!(told)).into());
     match changed {

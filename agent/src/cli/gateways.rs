@@ -14,7 +14,7 @@ use pdm_web::plant::{PlantChange, TakenOut};
 
 use super::failure;
 use super::forget::{change_request, count_in_words, done};
-use crate::service::connect_store;
+use super::with_store::with_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `gateways`.
@@ -143,13 +143,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn listed(settings: &AgentSettings) -> anyhow::Result<Vec<String>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let lines = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = list(&store, &settings.gateways).await;
-        store.close().await;
-        lines
-    })?;
+    let lines = with_store(&settings.store, async |store| list(store, &settings.gateways).await)?;
     Ok(lines)
 }
 

@@ -13,8 +13,8 @@ use pdm_store::{EpisodeRecord, Incoming, Store};
 
 use super::bearing_name::bearing;
 use super::failure;
+use super::with_store::with_store;
 use crate::intake::parse::episode_topic;
-use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `shelve`.
@@ -91,12 +91,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
     let shelve = args.request(SystemClock.now());
     shelve.check(shelve.at).map_err(|told| Failure::new(Exit::Usage, anyhow::anyhow!(told)))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let record = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let taken = take(&store, &args.bearing, &shelve, &settings.broker.prefix).await;
-        store.close().await;
-        taken
+    let record = with_store(&settings.store, async |store| {
+        take(store, &args.bearing, &shelve, &settings.broker.prefix).await
     })?;
     let mut out = pdm_service::command_line::stdout();
     match record.and_then(|record| record.episode.suppression.until()) {

@@ -9,7 +9,7 @@ use pdm_service::exit::Exit;
 use pdm_store::OpinionCounts;
 
 use super::failure;
-use crate::service::connect_store;
+use super::with_store::with_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `stats`.
@@ -39,14 +39,10 @@ pub struct Args {
 /// A [`pdm_service::exit::Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(failure::runtime)?;
-    let (counts, opinions) = runtime.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+    let (counts, opinions) = with_store(&settings.store, async |store| {
         let counts = store.follow_ups().work_counts(SystemClock.now()).await;
         let opinions = store.opinions().opinion_counts().await;
-        store.close().await;
-        Ok::<_, anyhow::Error>((counts.map_err(failure::store)?, opinions.map_err(failure::store)?))
+        Ok((counts.map_err(failure::store)?, opinions.map_err(failure::store)?))
     })?;
     let precision = counts.precision();
     let mut out = pdm_service::command_line::stdout();

@@ -10,7 +10,7 @@ use pdm_store::FollowUp;
 use serde_json::{Value, json};
 
 use super::failure;
-use crate::service::connect_store;
+use super::with_store::with_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `trace`.
@@ -42,14 +42,10 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let event_id = args.event_id;
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(failure::runtime)?;
-    let (steps, follow_up) = runtime.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
+    let (steps, follow_up) = with_store(&settings.store, async |store| {
         let steps = store.history().trace(event_id).await.map_err(failure::store)?;
         let follow_up = store.follow_ups().follow_up(event_id).await.map_err(failure::store)?;
-        store.close().await;
-        anyhow::Ok((steps, follow_up))
+        Ok((steps, follow_up))
     })?;
     if steps.is_empty() {
         let error = anyhow::anyhow!("no step of event {event_id} is stored");

@@ -18,8 +18,8 @@ use pdm_store::gateway_alarm::silence_alarm;
 use pdm_store::{Delivery, EpisodeRecord, MQTT_LANE, Store};
 
 use super::bearing_name::bearing;
+use super::with_store::with_store;
 use super::{failure, gateways};
-use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Messages of a bearing whose deliveries are told.
@@ -70,15 +70,9 @@ fn subject(text: &str) -> Result<Subject, String> {
 /// A [`Failure`] with its exit code.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::read(&args.config).map_err(failure::config)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let lines = runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let lines = match &args.of {
-            Subject::Event(event_id) => of_event(&store, &settings, *event_id).await,
-            Subject::Bearing(key) => of_bearing(&store, &settings, key).await,
-        };
-        store.close().await;
-        lines
+    let lines = with_store(&settings.store, async |store| match &args.of {
+        Subject::Event(event_id) => of_event(store, &settings, *event_id).await,
+        Subject::Bearing(key) => of_bearing(store, &settings, key).await,
     })?;
     let mut out = pdm_service::command_line::stdout();
     for line in lines {

@@ -15,9 +15,9 @@ use pdm_store::Store;
 
 use crate::cli::bearing_name::bearing;
 use crate::cli::event_lines::{Demands, EventLines, Turns};
+use crate::cli::with_store::with_store;
 use crate::cli::{Lang, failure};
 use crate::preview::{Preview, Way};
-use crate::service::connect_store;
 use crate::settings::{AgentSettings, NotifySettings};
 
 /// A wait of this length is told, s (chosen): notifications of one machine usually wait a few
@@ -157,14 +157,8 @@ fn stored(
     settings: &AgentSettings,
     windows: u32,
     only: Option<&BearingKey>,
-) -> Result<Vec<Event>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(failure::runtime)?.block_on(async {
-        let store = connect_store(&settings.store).await.map_err(failure::store)?;
-        let events = windows_of(&store, windows, only).await;
-        store.close().await;
-        events
-    })
+) -> anyhow::Result<Vec<Event>> {
+    with_store(&settings.store, async |store| Ok(windows_of(store, windows, only).await?))
 }
 
 async fn windows_of(
