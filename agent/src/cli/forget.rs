@@ -80,7 +80,7 @@ pub(super) fn change_request(
 pub(super) fn done(settings: &AgentSettings, request: &ChangeRequest) -> anyhow::Result<TakenOut> {
     let changed = with_store(&settings.store, async |store| {
         let (ground, now) = (Ground::of(settings), SystemClock.now());
-        Ok(removal::change(store, &ground, request, now).await.map_err(failure::store)?)
+        removal::change(store, &ground, request, now).await.map_err(failure::store)
     })?;
     let failed = |exit, told: String| Err(Failure::new(exit, anyhow::anyhow!(told)).into());
     match changed {

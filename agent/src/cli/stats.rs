@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (counts, opinions) = with_store(&settings.store, async |store| {
         let counts = store.follow_ups().work_counts(SystemClock.now()).await;
         let opinions = store.opinions().opinion_counts().await;
-        Ok((counts.map_err(failure::store)?, opinions.map_err(failure::store)?))
+        anyhow::Ok((counts.map_err(failure::store)?, opinions.map_err(failure::store)?))
     })?;
     let precision = counts.precision();
     let mut out = pdm_service::command_line::stdout();

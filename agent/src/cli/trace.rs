@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (steps, follow_up) = with_store(&settings.store, async |store| {
         let steps = store.history().trace(event_id).await.map_err(failure::store)?;
         let follow_up = store.follow_ups().follow_up(event_id).await.map_err(failure::store)?;
-        Ok((steps, follow_up))
+        anyhow::Ok((steps, follow_up))
     })?;
     if steps.is_empty() {
         let error = anyhow::anyhow!("no step of event {event_id} is stored");

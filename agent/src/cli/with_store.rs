@@ -1,6 +1,5 @@
 //! The one place in which a command opens the store and closes it again.
 
-use pdm_service::exit::Failure;
 use pdm_store::Store;
 
 use super::failure;
@@ -10,16 +9,16 @@ use crate::settings::StoreSettings;
 /// whatever `work` returns. The schema is left alone, as an agent may run on the store.
 ///
 /// # Errors
-/// A [`Failure`] (69) if the store does not answer, or the error of `work`.
-pub(super) fn with_store<T>(
+/// A [`pdm_service::exit::Failure`] (69) if the store does not answer, or the error of `work`.
+pub(super) fn with_store<T, E: Into<anyhow::Error>>(
     settings: &StoreSettings,
-    work: impl AsyncFnOnce(&Store) -> anyhow::Result<T>,
+    work: impl AsyncFnOnce(&Store) -> Result<T, E>,
 ) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(failure::runtime)?.block_on(async {
         let store = pdm_store::connect(settings).await.map_err(failure::store)?;
         let worked = work(&store).await;
         store.close().await;
-        worked
+        worked.map_err(Into::into)
     })
 }

@@ -158,7 +158,7 @@ fn stored(
     windows: u32,
     only: Option<&BearingKey>,
 ) -> anyhow::Result<Vec<Event>> {
-    with_store(&settings.store, async |store| Ok(windows_of(store, windows, only).await?))
+    with_store(&settings.store, async |store| windows_of(store, windows, only).await)
 }
 
 async fn windows_of(
