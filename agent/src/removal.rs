@@ -5,11 +5,12 @@
 use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
-use pdm_store::{History, RefusalCause, RefusedEvents, Removal, Store, StoreError};
+use pdm_store::{History, RefusalCause, RefusedEvents, Removal, RemovalWording, Store, StoreError};
 use pdm_web::plant::{
     Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
 
+use crate::notify::policy::Policy;
 use crate::settings::{AgentSettings, BearingOwners};
 
 /// The topics and owners that a change needs besides the store.
@@ -19,12 +20,23 @@ pub(crate) struct Ground {
     pub(crate) prefix: Prefix,
     /// The gateways that the configuration names.
     pub(crate) owners: BearingOwners,
+    /// Who is told of alarms that end.
+    pub(crate) policy: Policy,
 }
 
 impl Ground {
     /// Returns the ground of a configuration.
     pub(crate) fn of(settings: &AgentSettings) -> Self {
-        Self { prefix: settings.broker.prefix.clone(), owners: settings.gateways.clone() }
+        let prefix = settings.broker.prefix.clone();
+        let policy = Policy::new(settings.notify.clone(), prefix.clone());
+        Self { prefix, owners: settings.gateways.clone(), policy }
+    }
+
+    /// The wording of what staff is told of alarms that end with a change.
+    fn wording(&self, request: &ChangeRequest, now: Timestamp) -> RemovalWording {
+        let (policy, by, reason) =
+            (self.policy.clone(), request.by.clone(), request.reason.clone());
+        RemovalWording::new(move |alarm| policy.removed(alarm, (&by, &reason), now))
     }
 }
 
@@ -44,6 +56,7 @@ pub(crate) async fn change(
         reason: request.reason.clone(),
         now,
         is_dry: request.is_dry,
+        wording: ground.wording(request, now),
     };
     match &request.change {
         PlantChange::Forget(part) => Ok(of(part, store.removal().take_out(part, &how).await?)),

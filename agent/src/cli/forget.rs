@@ -114,8 +114,9 @@ pub(super) fn print(out: &TakenOut, is_dry: bool) -> std::io::Result<()> {
     }
     writeln!(
         lines,
-        "{} closed, {} dropped, {} left without a judgement, {} cleared",
+        "{} closed{}, {} dropped, {} left without a judgement, {} cleared",
         count_in_words(out.episodes, "alarm"),
+        if out.episodes > 0 && !out.bearings.is_empty() { ", of which staff is told" } else { "" },
         count_in_words(out.work, "action"),
         count_in_words(out.waiting, "event"),
         count_in_words(out.topics, "retained topic"),

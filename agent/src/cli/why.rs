@@ -147,6 +147,7 @@ async fn of_bearing(
         return Err(Failure::new(Exit::NoInput, told));
     }
     let mut lines = Vec::new();
+    let stands = standing.as_ref().map(|row| row.risk_level);
     if let Some(row) = standing {
         lines.push(format!(
             "bearing          {key} stands at {}, stage {}, {}, judged {}",
@@ -175,10 +176,7 @@ async fn of_bearing(
     lines.extend(of_silent_gateway(store, settings, key).await?);
     match &record {
         Some(record) => lines.extend(episode(record, Reach::of(record, &messages), now)),
-        None => lines.push(format!(
-            "alarm            none: no window has reached {} (notify.from)",
-            settings.notify.from
-        )),
+        None => lines.push(no_episode(settings.notify.from, stands)),
     }
     if messages.is_empty() {
         lines.push("messages         none".to_owned());
@@ -273,6 +271,16 @@ async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<
             format!("alarm            none: nothing was told under {key}"),
         ]
     }))
+}
+
+/// Returns the line on a bearing that has no episode under its name.
+fn no_episode(from: RiskLevel, stands: Option<RiskLevel>) -> String {
+    match stands.filter(|level| *level >= from) {
+        Some(level) => format!(
+            "alarm            none under this name: the bearing was renamed at {level}, which              ended the alarm of its former name; the next window is told"
+        ),
+        None => format!("alarm            none: no window has reached {from} (notify.from)"),
+    }
 }
 
 /// Returns the lines on the episode: what staff was told of it, or why it was not told.

@@ -21,6 +21,7 @@ mod elsewhere;
 mod itself;
 mod meanwhile;
 mod refused;
+mod removed;
 mod timing;
 mod troubled;
 mod unmeasured;
@@ -37,6 +38,7 @@ pub(crate) use itself::missing_rows_line;
 pub(super) use itself::{configuration_refused, missing_rows};
 pub(super) use meanwhile::{Ended, meanwhile};
 pub(super) use refused::{admitted, refused, refused_alarms, refused_line};
+pub(super) use removed::removed;
 pub(super) use timing::{ahead, ahead_line, behind, behind_line, timing};
 pub(super) use troubled::{
     confirmed_gone, events_lost, events_missing, first_lines, missing_line, troubled, twin,

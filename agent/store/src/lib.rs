@@ -60,7 +60,9 @@ pub use outbox::{
 };
 pub use owners::{BearingOwners, BearingPattern, GatewaySettings, PatternError, TopicRule};
 pub use pdm_shared::follow_up::FollowUpState;
-pub use removal::{History, PlantPart, Removal, TakenOut};
+pub use removal::{
+    History, PlantPart, Removal, RemovalMessage, RemovalWording, RemovedAlarm, TakenOut,
+};
 pub use retention::{Forget, Forgotten, GatewayPart, RoomMade, RoomStage, StoreSize};
 pub use room::Room;
 pub use sql::{

@@ -32,6 +32,35 @@ fn a_full_disk_is_told_past_the_store_and_loses_no_alarm() {
     plant.stop();
 }
 
+/// Issue 33, point 2: `LimitFSIZE` of a unit, or `ulimit -f`, whose signal ends a process that does
+/// not know it.
+#[test]
+fn a_file_that_may_not_grow_is_told_past_the_store_and_ends_nothing() {
+    let test = "a_file_that_may_not_grow_is_told_past_the_store_and_ends_nothing";
+    let Some(prlimit) = program(test, "prlimit") else { return };
+    let Some(mut plant) = Watched::new(test, "sqlite = \"agent.db\"", "") else { return };
+    plant.start();
+    plant.works();
+    let size = |name: &str| std::fs::metadata(plant.path().join(name)).map_or(0, |file| file.len());
+    let most = size("agent.db").max(size("agent.db-wal"));
+    let pid = plant.pid().to_string();
+    let limit = |bytes: &str| {
+        let arguments = ["--pid", &pid, &format!("--fsize={bytes}:")];
+        let is_set = Command::new(&prlimit).args(arguments).status().expect("runs").success();
+        assert!(is_set, "prlimit {arguments:?}");
+    };
+    limit(&(most + 4096).to_string());
+    for machine in 300..340 {
+        plant.fault(&format!("P-{machine}"));
+    }
+    plant.hears("the diagnosis agent is blind");
+    assert!(plant.log().contains("limit of its size"), "{}", plant.log());
+    limit("unlimited");
+    plant.hears("works again");
+    plant.hears("P-339");
+    plant.stop();
+}
+
 /// Issue 33, point 2: another program holds the file.
 #[test]
 fn a_locked_file_is_told_past_the_store() {

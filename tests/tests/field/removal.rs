@@ -12,8 +12,10 @@ use crate::suppression::Field;
 /// Runs the agent's program on the store of a field; exit code and what it prints.
 fn run(field: &Field, arguments: &[&str]) -> (Option<i32>, String) {
     let config = field.folder.path().join("agent.toml");
+    let hook = field.settings.notify.webhook[0].url.as_deref().expect("an address");
     let text = format!(
-        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n",
+        "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:{}\"]\n\
+         [[notify.webhook]]\nname = \"ops\"\nurl = \"{hook}\"\n",
         field.port
     );
     std::fs::write(&config, text).expect("agent.toml");
@@ -43,7 +45,10 @@ async fn what_is_gone_is_taken_out_with_its_alarm_its_work_and_its_retained_topi
 
     let (code, said) = run(&field, &[&["forget", "ulsan-1/P-101"], &WHO[..]].concat());
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 alarm closed"), "{said}");
+    assert!(said.contains("1 alarm closed, of which staff is told"), "{said}");
+    let told = field.until_told("[Taken out] P-101 DE: its alarm (Warning) ends with it").await;
+    assert!(told.contains("kim"), "{told}");
+    assert_eq!(field.count("[Taken out]"), 1, "the dry run tells nobody");
     let (_, listed) = run(&field, &["episodes", "list"]);
     assert!(!listed.contains("P-101"), "{listed}");
     let is_cleared = || field.client.heard("P-101/DE/episode").iter().any(String::is_empty);
@@ -68,6 +73,9 @@ async fn a_renamed_machine_keeps_its_history_and_is_told_under_its_new_name() {
     let rename = ["rename", "ulsan-1/P-101", "ulsan-1/P-201", "--with-history"];
     let (code, said) = run(&field, &[&rename[..], &WHO[..]].concat());
     assert_eq!(code, Some(0), "{said}");
+    field.until_told("[Renamed] P-101 DE is P-201 DE: the alarm (Warning)").await;
+    let (_, why) = run(&field, &["why", "ulsan-1/P-201/DE"]);
+    assert!(why.contains("none under this name: the bearing was renamed at Warning"), "{why}");
     let store = pdm_store::open(&field.settings.store).await.expect("opens");
     let fleet: Vec<String> =
         store.pages().fleet().await.expect("read").iter().map(|row| row.key.to_string()).collect();

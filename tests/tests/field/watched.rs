@@ -231,6 +231,11 @@ impl Watched {
         self.agent.as_mut().expect("started")
     }
 
+    /// The process of the running agent.
+    pub(crate) fn pid(&self) -> u32 {
+        self.agent.as_ref().expect("started").id()
+    }
+
     /// Stops the agent.
     pub(crate) fn stop(&mut self) {
         self.agent = None;

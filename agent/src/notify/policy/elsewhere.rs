@@ -7,7 +7,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload};
+use pdm_store::{Alarm, EpisodeChange, EpisodeRecord, Outgoing, Payload, RemovedAlarm};
 
 use super::{Policy, Subject, id_of, new_id};
 use crate::notify::wording;
@@ -79,6 +79,20 @@ impl Policy {
             row.key = id_of(&["remark", what, &key.to_string(), &day, &row.lane]);
         }
         (told, rows)
+    }
+
+    /// The message that an alarm ends because its bearing was taken out or renamed, as loud as the
+    /// alarm. `how` is the person and the reason.
+    pub(crate) fn removed(
+        &self,
+        gone: &RemovedAlarm,
+        how: (&str, &str),
+        now: Timestamp,
+    ) -> Option<(Notification, Vec<Outgoing>)> {
+        let risk = gone.record.alarm.as_ref()?.risk;
+        let key = gone.new.as_ref().filter(|_| gone.moves).unwrap_or(&gone.key);
+        let what = format!("removed {} {}", gone.key, now.unix_ms());
+        Some(self.remark_at(risk, key, &what, wording::removed(gone, how)?, now))
     }
 
     /// The lanes of everybody by which this level is sent.

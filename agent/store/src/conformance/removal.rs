@@ -8,7 +8,9 @@ use pdm_web::accounts::AccountStore as _;
 use uuid::Uuid;
 
 use super::{at, event, judge_all, key, put};
-use crate::{EpisodeRecord, History, Incoming, PlantPart, RefusalCause, Removal, Store};
+use crate::{
+    EpisodeRecord, History, Incoming, PlantPart, RefusalCause, Removal, RemovalWording, Store,
+};
 
 pub(super) fn how(is_dry: bool) -> Removal {
     Removal {
@@ -20,6 +22,7 @@ pub(super) fn how(is_dry: bool) -> Removal {
         reason: "tag corrected".to_owned(),
         now: at(20_000.0),
         is_dry,
+        wording: RemovalWording::default(),
     }
 }
 

@@ -4,14 +4,16 @@
 use std::sync::LazyLock;
 
 use pdm_shared::id::{BearingKey, EventId, GatewayKey};
+use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 
-use super::{Database, bulk, episodes, pins, refusals};
+use super::{Database, bulk, episodes, messages, pins, refusals};
 use crate::database::{Connection, Dialect, Lock, Spelt};
 use crate::encoding::readable;
 use crate::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm, unmeasured_alarm};
 use crate::{
-    EpisodeRecord, History, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, StoreError, TakenOut,
+    EpisodeRecord, History, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, RemovedAlarm,
+    StoreError, TakenOut,
 };
 
 /// Tables whose rows name a bearing in three columns and keep its history.
@@ -68,7 +70,7 @@ impl RemovalStore {
         connection.lock(Lock::Plant, ALL).await?;
         let mut out = TakenOut::default();
         for key in known(&mut connection, part).await? {
-            take_bearing_out(&mut connection, &key, how, &mut out).await?;
+            take_bearing_out(&mut connection, (&key, None), how, &mut out).await?;
         }
         if part.equipment.is_none() {
             for gateway in gateways_of(&mut connection, part).await? {
@@ -108,7 +110,8 @@ impl RemovalStore {
                 out.waiting += set_waiting_aside(&mut connection, &key).await?;
                 carry_over(&mut connection, &key, &new).await?;
             }
-            take_bearing_out(&mut connection, &key, how, &mut out).await?;
+            let new = Some((&new, history != History::Stays));
+            take_bearing_out(&mut connection, (&key, new), how, &mut out).await?;
         }
         if history == History::Moves && !out.joined.is_empty() {
             return Ok(out);
@@ -274,14 +277,20 @@ async fn gateways_of(
     Ok(gateways)
 }
 
-/// Closes the standing episode of a bearing and forgets its state.
+/// Closes the standing episode of a bearing, tells staff that it ends so, and forgets the bearing's
+/// state. `new` is the name that follows, and whether the history goes there.
 async fn take_bearing_out(
     connection: &mut Connection<'_>,
-    key: &BearingKey,
+    (key, new): (&BearingKey, Option<(&BearingKey, bool)>),
     how: &Removal,
     out: &mut TakenOut,
 ) -> Result<(), StoreError> {
-    out.episodes += close(connection, key, how).await?;
+    if let Some(record) = close(connection, key, how).await? {
+        out.episodes += 1;
+        let (new, moves) = new.map_or((None, false), |(new, moves)| (Some(new.clone()), moves));
+        let alarm = RemovedAlarm { key: key.clone(), new, moves, record };
+        tell_removed(connection, &alarm, how).await?;
+    }
     let query = connection.query(
         "UPDATE follow_ups SET state = 'dropped', by_whom = $4, at_ms = $5, note = $6
          WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND state = 'open'",
@@ -316,18 +325,33 @@ async fn set_waiting_aside(
     Ok(waiting.len() as u64)
 }
 
-/// Closes the open episode of a bearing or gateway; tells how many that are.
+/// Writes the message of an alarm that ends with its bearing or name, where staff was told of it.
+async fn tell_removed(
+    connection: &mut Connection<'_>,
+    alarm: &RemovedAlarm,
+    how: &Removal,
+) -> Result<(), StoreError> {
+    if alarm.record.alarm.is_none() {
+        return Ok(());
+    }
+    let Some((notification, outgoing)) = how.wording.message(alarm) else { return Ok(()) };
+    messages::insert(connection, &notification).await?;
+    let rows: Vec<(&Outgoing, Timestamp)> = outgoing.iter().map(|row| (row, how.now)).collect();
+    bulk::insert_outbox(connection, &rows).await
+}
+
+/// Closes the open episode of a bearing or gateway, and returns it as it stood.
 async fn close(
     connection: &mut Connection<'_>,
     key: &BearingKey,
     how: &Removal,
-) -> Result<u64, StoreError> {
+) -> Result<Option<EpisodeRecord>, StoreError> {
     connection.lock(Lock::Alarm, &key.to_string()).await?;
     let open = episodes::last_episode(connection, key).await?.filter(EpisodeRecord::is_open);
-    let Some(EpisodeRecord { episode, alarm, .. }) = open else { return Ok(0) };
-    let removed = episode.removed(how.now);
-    episodes::put(connection, key, &removed, alarm.as_ref(), None).await?;
-    Ok(1)
+    let Some(record) = open else { return Ok(None) };
+    let removed = record.episode.removed(how.now);
+    episodes::put(connection, key, &removed, record.alarm.as_ref(), None).await?;
+    Ok(Some(record))
 }
 
 /// Tells the broker to forget what it retains on these topics.
@@ -421,7 +445,7 @@ async fn take_gateway_out(
 ) -> Result<(), StoreError> {
     let mut topics = Vec::new();
     for key in alarms_of(gateway) {
-        out.episodes += close(connection, &key, how).await?;
+        out.episodes += u64::from(close(connection, &key, how).await?.is_some());
         topics.push(Topic::Bearing { key, what: BearingTopic::Episode });
     }
     out.released = pins::of_gateway(connection, gateway).await?;

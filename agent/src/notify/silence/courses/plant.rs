@@ -13,7 +13,7 @@ use pdm_shared::id::{BearingKey, EventId, GatewayKey};
 use pdm_shared::risk::RiskLevel::{self, Critical, Watch};
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
-use pdm_store::{Announcement, Incoming, PlantPart, Removal, Store};
+use pdm_store::{Announcement, Incoming, PlantPart, Removal, RemovalWording, Store};
 
 use super::{Act, BEGIN_MS, CONFIRMED, PERIOD_S, Sensor, SetClock, Verdicts};
 use crate::notify::gateways::Bursts;
@@ -196,6 +196,7 @@ impl Plant {
             reason: "gone".to_owned(),
             now: self.now(),
             is_dry: false,
+            wording: RemovalWording::default(),
         }
     }
 
