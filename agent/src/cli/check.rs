@@ -12,7 +12,6 @@ use pdm_reasoner::client::Client;
 use pdm_reasoner::probe::{ProbeError, probe, speaks, writes_programs};
 use pdm_reasoner::settings::{ChatActions, ReasonerSettings};
 use pdm_report::settings::ReportSettings;
-use pdm_routes::{Gap, Rota};
 use pdm_script::ProgramHost;
 use pdm_service::clock::{Clock as _, FollowingClock, SharedClock, SystemClock};
 use pdm_service::error_chain::error_chain;
@@ -32,15 +31,12 @@ use crate::service::tooling::{self, ToolParts};
 use crate::service::{StartError, connect_store, install_cryptography};
 use crate::settings::{AgentSettings, StorePlace, WebhookSettings};
 
+mod hearers;
 mod pdf;
 mod unmade;
 
 /// Longest wait for each connection.
 const WAIT: Duration = Duration::from_secs(10);
-
-/// Days for which rotas are looked through, and the gaps of one that are told.
-const GAP_DAYS: u32 = 28;
-const GAPS: usize = 5;
 
 /// Largest file that `check` looks through, bytes: two seconds. `pdm-agent store verify` takes any.
 const LOOKED_THROUGH: u64 = 256 << 20;
@@ -120,7 +116,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             Some(wrong) => writeln!(out, "FAIL  {}: {wrong}", finding.what)?,
         }
     }
-    let warnings = gaps(&settings).into_iter().chain(addresses(&settings));
+    let warnings = hearers::gaps(&settings).into_iter().chain(hearers::unheard(&settings));
+    let warnings = warnings.chain(hearers::addresses(&settings));
     for warning in warnings.chain(pdf::absence(&settings.knowledge)) {
         writeln!(out, "warn  {warning}")?;
     }
@@ -128,21 +125,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         None => Ok(Exit::Ok),
         Some(told) => Err(Failure::new(failed_with, anyhow::anyhow!(told)).into()),
     }
-}
-
-/// Addresses that most mail servers do not take.
-fn addresses(settings: &AgentSettings) -> Vec<String> {
-    let everybody = settings.notify.email.iter().flat_map(|email| &email.to);
-    let people = settings.notify.recipient.iter().filter_map(|one| one.email.as_ref());
-    Email::beyond_ascii(everybody.chain(people))
-        .map(|address| {
-            format!(
-                "e-mail {address}: letters beyond ASCII, which the mail server has to take with \
-                 SMTPUTF8 \
-                 (RFC 6531); else nobody hears by this address"
-            )
-        })
-        .collect()
 }
 
 /// What did not pass, by name; what was reached may be unfit, so no line says that it was not.
@@ -376,27 +358,6 @@ async fn web_hook(hook: &WebhookSettings) -> Result<Option<String>, Failure> {
     }
     let probe = Webhook::new(hook).map_err(|error| failure::start(StartError::Webhook(error)))?;
     Ok(in_time(async { probe.probe().await.err() }).await)
-}
-
-/// The times of the next four weeks in which nobody is on duty, a line for each rota that has some.
-/// No error: the next step of a route hears then, or everybody.
-fn gaps(settings: &AgentSettings) -> Vec<String> {
-    let now = SystemClock.now();
-    let notify = &settings.notify;
-    let of = |rota: &Rota| {
-        let gaps = rota.gaps(notify.zone, now, GAP_DAYS);
-        let zone = rota.zone.unwrap_or(notify.zone);
-        let shown = |gap: &Gap| {
-            let at = |at| zone.local(at).format("%Y-%m-%d %H:%M");
-            format!("nobody on duty from {} to {}", at(gap.from), at(gap.to))
-        };
-        let first: Vec<String> = gaps.iter().take(GAPS).map(shown).collect();
-        let more = gaps.len().saturating_sub(GAPS);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let name = &rota.name;
-        (!gaps.is_empty()).then(|| format!("rota {name}: {}{more}", first.join(", ")))
-    };
-    notify.rota.iter().filter_map(of).collect()
 }
 
 /// Asks the language model for a call of a function, or for a JSON object if it makes none; for a

@@ -7,11 +7,12 @@
 //! is held back in the outbox; the hour's summary counts what was held back by level and names the
 //! bearings of the worst level. The first summary of an hour leaves as soon as something is held
 //! back, so that a Critical alarm is told within seconds also then; what comes after it waits for
-//! the next hour, or with a Critical among it for [`CRITICAL_AFTER_S`]. What was delivered is
-//! counted in the store, so a restart begins no new hour.
+//! the next hour, or with a Critical among it for [`CRITICAL_AFTER_S`]. A summary covers no more
+//! Criticals than it names in its title; the next ones follow after [`NEXT_PART_AFTER_S`]. What was
+//! delivered is counted in the store, so a restart begins no new hour.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use pdm_shared::delivery::{NOTIFICATION_SCHEMA, Notification, NotificationReason};
@@ -38,6 +39,10 @@ const LOOK: Duration = Duration::from_secs(2);
 /// longer than an alarm that a receiver does not take.
 const CRITICAL_AFTER_S: f64 = 300.0;
 
+/// Seconds after a summary that could not name every Critical from which on the next one leaves.
+/// Chosen: a person has read the first twenty names.
+const NEXT_PART_AFTER_S: f64 = 60.0;
+
 /// The ceiling of a lane.
 #[derive(Debug)]
 pub(crate) struct Ceiling {
@@ -49,6 +54,8 @@ pub(crate) struct Ceiling {
     logged_ms: AtomicI64,
     /// When the last summary of this run left, ms.
     summed_ms: AtomicI64,
+    /// That summary could not name every Critical.
+    is_part: AtomicBool,
 }
 
 impl Ceiling {
@@ -60,7 +67,8 @@ impl Ceiling {
         owners: BearingOwners,
     ) -> Self {
         let (logged_ms, summed_ms) = (AtomicI64::new(0), AtomicI64::new(0));
-        Self { store, lane: lane.to_owned(), per_hour, owners, logged_ms, summed_ms }
+        let is_part = AtomicBool::new(false);
+        Self { store, lane: lane.to_owned(), per_hour, owners, logged_ms, summed_ms, is_part }
     }
 
     /// Returns the room that is left in this hour. While the store does not answer, any message may
@@ -126,8 +134,9 @@ impl Ceiling {
         let told = self.store.told_in(&self.lane, hour_of(now)).await?;
         let waited_ms = now.unix_ms().abs_diff(self.summed_ms.load(Ordering::Relaxed));
         let is_critical = held.levels.iter().any(|(level, _)| *level == RiskLevel::Critical);
-        let is_due =
-            told.summaries == 0 || (is_critical && waited_ms as f64 >= 1000.0 * CRITICAL_AFTER_S);
+        let is_part = self.is_part.load(Ordering::Relaxed);
+        let pause_s = if is_part { NEXT_PART_AFTER_S } else { CRITICAL_AFTER_S };
+        let is_due = told.summaries == 0 || (is_critical && waited_ms as f64 >= 1000.0 * pause_s);
         Ok(is_due.then_some((held, told.summaries)))
     }
 }
@@ -184,6 +193,7 @@ impl Lane {
             }
         }
         ceiling.summed_ms.store(now.unix_ms(), Ordering::Relaxed);
+        ceiling.is_part.store(held.criticals_behind > 0, Ordering::Relaxed);
         let told = ceiling.store.settle_held(lane, held.through, hour, now).await;
         self.elsewhere.have_reached(told.map_err(of_store)?.into_iter());
         Ok(())
@@ -229,12 +239,16 @@ fn summary(
     })
 }
 
+/// Title and body. The title names every Critical that the summary is about: some ways carry the
+/// title alone, and a Critical counts as told only where its name was.
 fn words(held: &HeldBack, per_hour: u32, worst: RiskLevel) -> (Text, Text) {
     let count: u64 = held.levels.iter().map(|(_, count)| count).sum();
     let label = worst.label();
+    let is_critical = worst == RiskLevel::Critical;
+    let named = if is_critical { in_short(&held.worst) } else { String::new() };
     let title = Text::new(
-        format!("[{}] 알림 {count}건 보류: 시간당 한도 {per_hour}건 초과", label.ko),
-        format!("[{}] {count} notifications held back: above {per_hour} an hour", label.en),
+        format!("[{}] 알림 {count}건 보류: 시간당 한도 {per_hour}건 초과{named}", label.ko),
+        format!("[{}] {count} notifications held back: above {per_hour} an hour{named}", label.en),
     );
     let by_level = |pick: fn(&Text) -> &str| {
         let levels = held.levels.iter();
@@ -242,28 +256,46 @@ fn words(held: &HeldBack, per_hour: u32, worst: RiskLevel) -> (Text, Text) {
     };
     let names: Vec<String> = held.worst.iter().map(BearingKey::to_string).collect();
     let of_worst = held.levels.first().map_or(0, |(_, count)| *count);
-    let more = of_worst.saturating_sub(names.len() as u64);
+    // of Criticals each bearing is named, and one may have several notifications
+    let more = if is_critical { 0 } else { of_worst.saturating_sub(names.len() as u64) };
     let names = names.join(", ");
     let (more_ko, more_en) = match more {
         0 => (String::new(), String::new()),
         more => (format!(" 외 {more}건"), format!(" and {more} more")),
     };
+    let (next_ko, next_en) = match held.criticals_behind {
+        0 => (String::new(), String::new()),
+        behind => (
+            format!("위험 알림 {behind}건이 더 있으며 1분 안에 이어서 전송됨\n"),
+            format!("{behind} more Critical notifications follow within a minute\n"),
+        ),
+    };
     let body = Text::new(
         format!(
-            "위험도별: {}\n{} 베어링: {names}{more_ko}\n조치: 각 베어링의 상태를 확인. 이후 보류되는 위험 알림은 5분 안에, 나머지는 다음 \
-             시간에 한 번에 전송됨",
+            "위험도별: {}\n{} 베어링: {names}{more_ko}\n{next_ko}조치: 각 베어링의 상태를 확인. 이후 보류되는 \
+             위험 알림은 5분 안에, 나머지는 다음 시간에 한 번에 전송됨",
             by_level(|text| &text.ko).join(", "),
             label.ko
         ),
         format!(
-            "By level: {}\n{} bearings: {names}{more_en}\nAction: look at each of these bearings. \
-             A Critical that is held back from now on follows within five minutes, everything else \
-             in one message in the next hour",
+            "By level: {}\n{} bearings: {names}{more_en}\n{next_en}Action: look at each of these \
+             bearings. A Critical that is held back from now on follows within five minutes, \
+             everything else in one message in the next hour",
             by_level(|text| &text.en).join(", "),
             label.en
         ),
     );
     (title, body)
+}
+
+/// The bearings in a title, with their site only where they are of several.
+fn in_short(keys: &[BearingKey]) -> String {
+    let is_of_one_site = keys.windows(2).all(|pair| matches!(pair, [a, b] if a.site == b.site));
+    let names = keys.iter().map(|key| match is_of_one_site {
+        true => format!("{} {}", key.equipment, key.bearing),
+        false => format!("{} {} {}", key.site, key.equipment, key.bearing),
+    });
+    format!(": {}", names.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -277,12 +309,19 @@ mod tests {
             levels: vec![(RiskLevel::Critical, 2), (RiskLevel::Watch, 1400)],
             worst: vec![BearingKey::parse("s", "P-1", "DE").expect("names")],
             through: 9,
+            criticals_behind: 3,
         };
         let told = summary("email", &held, 120, (hour_of(now), 0), now).expect("a summary");
         assert_eq!(told.risk_level, RiskLevel::Critical);
-        assert_eq!(told.title.en, "[Critical] 1402 notifications held back: above 120 an hour");
+        assert_eq!(
+            told.title.en,
+            "[Critical] 1402 notifications held back: above 120 an hour: P-1 DE"
+        );
         assert!(told.body.en.contains("Critical 2, Watch 1400"), "{}", told.body.en);
-        assert!(told.body.en.contains("bearings: s/P-1/DE and 1 more"), "{}", told.body.en);
+        assert!(told.body.en.contains("bearings: s/P-1/DE\n3 more Critical"), "{}", told.body.en);
+        let milder = HeldBack { levels: vec![(RiskLevel::Watch, 1400)], ..held.clone() };
+        let milder = summary("email", &milder, 120, (hour_of(now), 0), now).expect("a summary");
+        assert!(milder.body.en.contains("s/P-1/DE and 1399 more"), "{}", milder.body.en);
         let again = summary("email", &held, 120, (hour_of(now), 0), now.plus_seconds(60.0));
         assert_eq!(again.map(|again| again.notification_id), Some(told.notification_id));
         let next = summary("email", &held, 120, (hour_of(now), 1), now).expect("another one");

@@ -1,5 +1,6 @@
 //! Alarms whose message somebody has deleted from the outbox, by a clean-up or by restoring one
-//! table: they are told again, because nobody may have heard of them.
+//! table, and alarms that only those have heard of who have left the configuration: they are told
+//! again, because nobody who is there may have heard of them.
 
 use std::time::Duration;
 
@@ -36,7 +37,8 @@ impl Watchdog {
         let since = now.plus_seconds(-LOOKS_BACK.as_secs_f64());
         let until = now.plus_seconds(-FRESH.as_secs_f64());
         let episodes = self.store.episodes();
-        for (key, record) in episodes.episodes_without_ways(since, until, PAGE).await? {
+        let lanes = self.policy.every_lane();
+        for (key, record) in episodes.episodes_without_ways((since, until), &lanes, PAGE).await? {
             let Some(alarm) = record.alarm.as_ref().filter(|one| one.risk >= RiskLevel::Warning)
             else {
                 continue;

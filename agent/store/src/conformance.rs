@@ -233,6 +233,7 @@ const OF_EVENTS: [Claim; 70] = claims![
     ways::the_worst_risk_leaves_first,
     ways::an_alarm_that_its_lane_does_not_try_is_late,
     ways::what_is_held_back_fails_with_its_summary,
+    ways::a_summary_covers_the_criticals_that_it_names,
     room::room_is_made_of_what_is_least_missed,
     room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay,
     room::a_gateway_that_fills_the_store_deletes_its_own_history_alone,

@@ -207,8 +207,11 @@ pub struct ToldInHour {
 pub struct HeldBack {
     /// How many of each level, the worst first.
     pub levels: Vec<(RiskLevel, u64)>,
-    /// Bearings of the worst level, at most 40.
+    /// Bearings of the worst level: every one up to `through` where that is Critical, else at most
+    /// 20.
     pub worst: Vec<BearingKey>,
-    /// The last row.
+    /// The last row that the figures are of.
     pub through: i64,
+    /// Rows of Criticals behind `through`, which the next summary names.
+    pub criticals_behind: u64,
 }

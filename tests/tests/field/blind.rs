@@ -2,7 +2,9 @@
 //! the store, and the events that came in meanwhile are judged and told once. Issue 33, points 2, 3
 //! and 5.
 
-use pdm_harness::{Postgres, SmallDisk, until};
+use std::process::Command;
+
+use pdm_harness::{Postgres, SmallDisk, program, until};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::other_program::OtherProgram;

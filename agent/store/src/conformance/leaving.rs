@@ -241,11 +241,22 @@ pub(super) async fn an_alarm_of_a_clock_that_was_ahead_is_repeated(store: &Store
 pub(super) async fn an_alarm_whose_rows_are_gone_is_found(store: &Store) {
     put(store, &[event(1)]).await;
     judge_all(store).await;
-    let without_ways = async |since: f64, until: f64| {
-        let found = store.episodes().episodes_without_ways(at(since), at(until), 10).await;
+    let of_lanes = async |since: f64, until: f64, lanes: &[String]| {
+        let written = (at(since), at(until));
+        let found = store.episodes().episodes_without_ways(written, lanes, 10).await;
         found.expect("read").into_iter().map(|(key, _)| key).collect::<Vec<_>>()
     };
+    let hook = webhook_lane("ops");
+    let (there, others) = ([hook.clone()], [webhook_lane("other")]);
+    let without_ways = async |since: f64, until: f64| of_lanes(since, until, &there).await;
     assert_eq!(without_ways(0.0, 90_000.0).await, [], "its row waits");
+    assert_eq!(of_lanes(0.0, 90_000.0, &others).await, [], "it waits on a way that is gone");
+    let now = at(20_000.0);
+    let rows = store.outbox().claim(&hook, now, at(20_300.0), 10).await.expect("claimed");
+    let outcomes: Vec<_> = rows.iter().map(|row| (row.id, SendOutcome::Delivered)).collect();
+    store.outbox().settle(&outcomes, now).await.expect("settled");
+    assert_eq!(without_ways(0.0, 90_000.0).await, [], "somebody has it");
+    assert_eq!(of_lanes(0.0, 90_000.0, &others).await, [key()], "whoever has it is gone");
     let record = stands(store).await;
     let mut again = telling::repeated(&record, at(20_000.0));
     again.outgoing.retain(|row| row.lane == MQTT_LANE);

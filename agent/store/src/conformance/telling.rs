@@ -19,7 +19,7 @@ use crate::{
 /// The time from one repetition of an alarm to the next, s.
 pub(super) const REPEAT_S: f64 = 8.0 * 3600.0;
 
-fn notification(
+pub(super) fn notification(
     key: &BearingKey,
     risk: RiskLevel,
     reason: NotificationReason,
@@ -46,7 +46,12 @@ fn notification(
     }
 }
 
-fn row(lane: &str, notification_id: Option<Uuid>, payload: Payload, now: Timestamp) -> Outgoing {
+pub(super) fn row(
+    lane: &str,
+    notification_id: Option<Uuid>,
+    payload: Payload,
+    now: Timestamp,
+) -> Outgoing {
     Outgoing {
         key: EventId::at(now.unix_ms()).0,
         lane: lane.to_owned(),

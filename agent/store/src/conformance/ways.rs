@@ -1,10 +1,13 @@
 //! The rows of one notification on its lanes.
 
+use pdm_shared::delivery::NotificationReason;
+use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 
+use super::telling::{notification, row};
 use super::{at, event, judge_all, key, put, telling};
-use crate::{Outgoing, Payload, SendOutcome, Store, WayState, webhook_lane};
+use crate::{HeldBack, Outgoing, Payload, SendOutcome, Store, WayState, webhook_lane};
 
 /// R-AGENT-10: a lane that takes nothing is known as that, another gets the same notification once,
 /// and a recipient who refuses what the others of a lane have is seen beside the delivery.
@@ -118,6 +121,38 @@ pub(super) async fn an_alarm_that_its_lane_does_not_try_is_late(store: &Store) {
     let outcome = [(rows[0].id, SendOutcome::Delivered)];
     outbox.settle(&outcome, at(30_000.0)).await.expect("settled");
     assert_eq!(late(&hook, 30_000.0).await, [], "somebody has it");
+}
+
+/// R-AGENT-10: a Critical counts as told by the summary that names it, and by no other.
+pub(super) async fn a_summary_covers_the_criticals_that_it_names(store: &Store) {
+    let hook = webhook_lane("ops");
+    for number in 0..23 {
+        // one bearing has two notifications
+        let key = BearingKey::parse("ulsan-1", &format!("P-{}", number % 22), "DE").expect("names");
+        let now = at(20_000.0 + f64::from(number));
+        let told = notification(&key, RiskLevel::Critical, NotificationReason::Raised, now);
+        let payload = Payload::Text("{}".to_owned());
+        let outgoing = row(&hook, Some(told.notification_id), payload, now);
+        assert!(store.messages().tell(&told, &[outgoing]).await.expect("written"));
+    }
+    let now = at(20_100.0);
+    let rows = store.outbox().claim(&hook, now, at(20_400.0), 50).await.expect("claimed");
+    let outcomes: Vec<_> = rows.iter().map(|row| (row.id, SendOutcome::Held)).collect();
+    assert_eq!(outcomes.len(), 23);
+    store.outbox().settle(&outcomes, now).await.expect("settled");
+    let ceilings = store.ceilings();
+    let mut named = Vec::new();
+    for (bearings, behind) in [(20, 3), (3, 0)] {
+        let held = ceilings.held_back(&hook).await.expect("read");
+        assert_eq!((held.worst.len(), held.criticals_behind), (bearings, behind), "{held:?}");
+        named.extend(held.worst.clone());
+        let told = ceilings.settle_held(&hook, held.through, at(0.0), now).await.expect("settled");
+        assert_eq!(told.len(), bearings);
+    }
+    assert_eq!(ceilings.held_back(&hook).await.expect("read"), HeldBack::default());
+    named.sort();
+    named.dedup();
+    assert_eq!(named.len(), 22, "every bearing was named");
 }
 
 /// R-AGENT-10: what was held back on a lane that takes no summary counted as on its way for ever.

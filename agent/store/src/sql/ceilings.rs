@@ -10,15 +10,18 @@ use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Database, pins};
-use crate::database::{Row, Spelt};
+use crate::database::{Row, Session, Spelt};
 use crate::encoding::{count_of, word_of};
 use crate::outbox::OutboxState;
 use crate::{HeldBack, StoreError, ToldInHour};
 
 /// The separator of lane and share in the column `lane`; no name of a lane or gateway contains it.
 const SHARE: &str = "\n";
-/// Bearings that a summary names.
-const NAMED: i64 = 40;
+/// Bearings that a summary names. Chosen: their names are a text that a short message carries and a
+/// person reads.
+const NAMED: usize = 20;
+/// Rows of Criticals that are looked through for bearings; more are of the next summary.
+const LOOKED_THROUGH: i64 = 2000;
 
 /// Parameters: lane, hour, messages, summaries.
 const NOTE: &str = "INSERT INTO told_hours (lane, hour_ms, messages, summaries)
@@ -27,14 +30,28 @@ const NOTE: &str = "INSERT INTO told_hours (lane, hour_ms, messages, summaries)
      SET messages = told_hours.messages + excluded.messages,
          summaries = told_hours.summaries + excluded.summaries";
 
-/// Parameter: lane. The counts of what is held back, by level.
+/// Parameters: lane, last row. The counts of what is held back, by level.
 static BY_LEVEL: LazyLock<Spelt> = LazyLock::new(|| {
     let held = OutboxState::Held;
     Spelt::each(|_| {
         format!(
             "SELECT told.risk_level, count(*), max(row.id) FROM outbox AS row
              JOIN notifications AS told ON told.notification_id = row.notification_id
-             WHERE row.lane = $1 AND row.state = '{held}' GROUP BY told.risk_level"
+             WHERE row.lane = $1 AND row.state = '{held}' AND row.id <= $2
+             GROUP BY told.risk_level"
+        )
+    })
+});
+
+/// Parameters: lane, level, limit. The held rows of a level, as they were written.
+static ROWS_OF_LEVEL: LazyLock<Spelt> = LazyLock::new(|| {
+    let held = OutboxState::Held;
+    Spelt::each(|_| {
+        format!(
+            "SELECT told.site, told.equipment_id, told.bearing_id, row.id FROM outbox AS row
+             JOIN notifications AS told ON told.notification_id = row.notification_id
+             WHERE row.lane = $1 AND row.state = '{held}' AND told.risk_level = $2
+             ORDER BY row.id LIMIT $3"
         )
     })
 });
@@ -62,6 +79,44 @@ static SETTLE_HELD: LazyLock<Spelt> = LazyLock::new(|| {
         )
     })
 });
+
+/// The counts of what is held back of a lane up to a row, the worst level first.
+async fn levels_through(
+    reader: &mut Session,
+    lane: &str,
+    through: i64,
+) -> Result<HeldBack, StoreError> {
+    let rows = reader.query(&BY_LEVEL).bind(lane).bind(through).fetch_all().await?;
+    let mut held = HeldBack::default();
+    for row in &rows {
+        held.levels.push((
+            word_of::<RiskLevel>("a risk", row.get(0)?)?,
+            row.get::<i64>(1)?.unsigned_abs(),
+        ));
+        held.through = held.through.max(row.get(2)?);
+    }
+    held.levels.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+    Ok(held)
+}
+
+/// Returns the bearings that a summary names of these rows, and the last row that it covers where
+/// there are more.
+fn named_through(rows: &[Row]) -> Result<(Vec<BearingKey>, Option<i64>), StoreError> {
+    let mut named: Vec<BearingKey> = Vec::new();
+    for row in rows {
+        let (key, id) = (row.shown_key()?, row.get::<i64>(3)?);
+        if named.contains(&key) {
+            continue;
+        }
+        if named.len() == NAMED {
+            return Ok((named, Some(id - 1)));
+        }
+        named.push(key);
+    }
+    let is_all = rows.len() < LOOKED_THROUGH as usize;
+    let last = rows.last().filter(|_| !is_all).map(|row| row.get::<i64>(3)).transpose()?;
+    Ok((named, last))
+}
 
 /// Reads and writes the deliveries of each lane in an hour, and the rows above its ceiling; used by
 /// the lanes of the outbox.
@@ -131,28 +186,27 @@ impl CeilingStore {
         Ok(count_of(row.get(0)?))
     }
 
-    /// The rows of a lane that are held back.
+    /// The rows of a lane that are held back, up to the one behind which a summary would have more
+    /// Criticals than it can name: a Critical that is settled has been named.
     pub async fn held_back(&self, lane: &str) -> Result<HeldBack, StoreError> {
         let mut reader = self.database.read().await?;
-        let rows = reader.query(&BY_LEVEL).bind(lane).fetch_all().await?;
-        let mut held = HeldBack::default();
-        for row in &rows {
-            held.levels.push((
-                word_of::<RiskLevel>("a risk", row.get(0)?)?,
-                row.get::<i64>(1)?.unsigned_abs(),
-            ));
-            held.through = held.through.max(row.get(2)?);
-        }
-        held.levels.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+        let mut held = levels_through(&mut reader, lane, i64::MAX).await?;
         let Some((worst, _)) = held.levels.first().copied() else { return Ok(held) };
-        let rows = reader
-            .query(&BEARINGS)
-            .bind(lane)
-            .bind(worst.as_str())
-            .bind(held.through)
-            .bind(NAMED)
-            .fetch_all()
-            .await?;
+        if worst == RiskLevel::Critical {
+            let query = reader.query(&ROWS_OF_LEVEL).bind(lane).bind(worst.as_str());
+            let rows = query.bind(LOOKED_THROUGH).fetch_all().await?;
+            let (named, last) = named_through(&rows)?;
+            let criticals = |held: &HeldBack| held.levels.first().map_or(0, |(_, count)| *count);
+            if let Some(last) = last {
+                let all = criticals(&held);
+                held = levels_through(&mut reader, lane, last).await?;
+                held.criticals_behind = all.saturating_sub(criticals(&held));
+            }
+            held.worst = named;
+            return Ok(held);
+        }
+        let query = reader.query(&BEARINGS).bind(lane).bind(worst.as_str()).bind(held.through);
+        let rows = query.bind(NAMED as i64).fetch_all().await?;
         held.worst = rows.iter().map(Row::shown_key).collect::<Result<_, _>>()?;
         Ok(held)
     }

@@ -1,14 +1,17 @@
 //! Episodes: those that stand, those that are due by time, and the notifications that tell of them.
 
+use std::sync::LazyLock;
+
 use pdm_routes::ToldLately;
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Database, bulk, messages};
-use crate::database::{Connection, Lock, Row};
+use crate::database::{Connection, Dialect, Lock, Row, Spelt};
 use crate::due::{DueAlarm, LONGEST_STEP_S};
-use crate::encoding::{readable, time_of, word_of};
+use crate::encoding::{readable, time_of, to_json, word_of};
+use crate::outbox::OutboxState;
 use crate::{
     Announcement, EpisodeChange, EpisodeRecord, EpisodeVersion, MQTT_LANE, Outgoing, StoreError,
     log,
@@ -36,6 +39,33 @@ macro_rules! due {
         )
     };
 }
+
+/// Parameters: the first and last time of a message, the lane that leads to no person, limit, the
+/// lanes that there are as a JSON list.
+static WITHOUT_WAYS: LazyLock<Spelt> = LazyLock::new(|| {
+    Spelt::each(|dialect| {
+        let listed = match dialect {
+            Dialect::Sqlite => "SELECT value FROM json_each($5)",
+            Dialect::Postgres => "SELECT json_array_elements_text($5::json)",
+        };
+        let settled = [OutboxState::Delivered, OutboxState::GivenUp].map(OutboxState::as_str);
+        format!(
+            "{} WHERE closed_at_ms IS NULL AND state = 'unacknowledged_active'
+                AND notification_id IN (
+                    SELECT notification_id FROM notifications AS told
+                    WHERE told.created_at_ms BETWEEN $1 AND $2)
+                AND NOT EXISTS (SELECT 1 FROM outbox AS way
+                                WHERE way.notification_id = episodes.notification_id
+                                  AND way.lane <> $3
+                                  AND (way.lane IN ({listed})
+                                       OR way.state NOT IN ('{}', '{}')))
+              ORDER BY changed_at_ms LIMIT $4",
+            columns!(""),
+            settled[0],
+            settled[1]
+        )
+    })
+});
 
 /// Episodes; used by the watch over time, by pages and by the command line.
 #[derive(Debug, Clone)]
@@ -66,28 +96,21 @@ impl EpisodeStore {
     }
 
     /// Episodes that stand, that nobody has acknowledged and of whose last message, written between
-    /// `since` and `until`, the outbox has no row that leads to a person or hook, at most `limit`.
-    /// Either it was written for none, or somebody has deleted them: a row that has left stays
-    /// until the retention of what was told.
+    /// the two times of `written`, the outbox has no row on one of the `lanes` that there are, and
+    /// none that waits, at most `limit`. Either it was written for none, or somebody has deleted
+    /// them (a row that has left stays until the retention of what was told), or whoever heard of it
+    /// has left the configuration.
     pub async fn episodes_without_ways(
         &self,
-        since: Timestamp,
-        until: Timestamp,
+        written: (Timestamp, Timestamp),
+        lanes: &[String],
         limit: u32,
     ) -> Result<Vec<(BearingKey, EpisodeRecord)>, StoreError> {
+        let lanes = to_json("names of lanes", &lanes)?;
         let mut reader = self.database.read().await?;
-        let query = reader.query(columns!(
-            " WHERE closed_at_ms IS NULL AND state = 'unacknowledged_active'
-                AND notification_id IN (
-                    SELECT notification_id FROM notifications AS told
-                    WHERE told.created_at_ms BETWEEN $1 AND $2)
-                AND NOT EXISTS (SELECT 1 FROM outbox AS way
-                                WHERE way.notification_id = episodes.notification_id
-                                  AND way.lane <> $3)
-              ORDER BY changed_at_ms LIMIT $4"
-        ));
-        let query = query.bind(since.unix_ms()).bind(until.unix_ms()).bind(MQTT_LANE);
-        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        let (since, until) = written;
+        let query = reader.query(&WITHOUT_WAYS).bind(since.unix_ms()).bind(until.unix_ms());
+        let rows = query.bind(MQTT_LANE).bind(i64::from(limit)).bind(lanes).fetch_all().await?;
         Ok(rows.iter().map(keyed).filter_map(readable).collect())
     }
 
