@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::browser::Browser;
 use crate::orders::{User, order};
-use crate::phone::TOO_SMALL;
+use crate::phone::{FOUND, TOO_SMALL};
 use crate::plant::{PASSWORD, Plant};
 
 /// The plant through a line that can be cut.
@@ -119,6 +119,7 @@ async fn what_is_not_kept_is_said_to_be_lost_and_the_log_out_takes_the_orders_aw
     browser.open(&format!("{}/work", line.url)).await;
     line.cut();
     browser.click(".card details summary").await;
+    browser.run(FOUND).await;
     browser.click(".card form textarea").await;
     browser.press("by the technician").await;
     browser.click(".card form button.main").await;
@@ -128,7 +129,8 @@ async fn what_is_not_kept_is_said_to_be_lost_and_the_log_out_takes_the_orders_aw
     browser
         .until("sent", "return document.querySelector('#unsent')?.innerText.includes('보냄: 1')")
         .await;
-    browser.click("form[action='/logout'] button").await;
+    browser.click(".menu summary").await;
+    browser.click(".menu form[action='/logout'] button").await;
     browser.until("the login", "return document.querySelector('[name=password]') !== null").await;
     line.cut();
     browser.open(&format!("{}/work", line.url)).await;
