@@ -171,7 +171,8 @@ async fn a_kept_report_is_dated_by_its_writing_and_belongs_to_its_writer() {
         assert_eq!(answer.status(), StatusCode::SEE_OTHER);
     }
     let page = user.page("/bearings/ulsan-1/P-101/DE").await;
-    assert_eq!(page.matches("지하에서").count(), 1, "one report: {page}");
+    let reports = page.split("id=\"history\"").next().expect("the reports");
+    assert_eq!(reports.matches("지하에서").count(), 1, "one report: {page}");
     let written = &at(5.0)[..13];
     assert!(page.contains(written), "dated {written}");
     plant.stop().await;
