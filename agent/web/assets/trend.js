@@ -73,6 +73,12 @@ function say(index) {
   if (mark) readout.textContent += `  |  ${MARKS[mark.kind][0]} ${words.marks[mark.kind]} ${plantTime(mark.at)}: ${mark.text}`;
 }
 
+/** What happened after the last measurement stands in the plot as well. */
+function withMarks(self, from, to) {
+  const end = self.data[0].at(-1);
+  return [from, to >= end ? Math.max(to, ...marks.map(secondsOf)) : to];
+}
+
 /** The places of the time axis as the pages write times: the hour, with the day where it begins; days over longer ranges. */
 function times(self, splits, axis, space, step) {
   let before = '';
@@ -90,7 +96,7 @@ function draw() {
   const line = (label, stroke, extra) => ({ label, stroke, width: 1.5, spanGaps: false, ...extra });
   const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
   plot = new uPlot({
-    width: canvas.clientWidth, height: height(), cursor: { drag: { x: true, y: false } }, tzDate: plantDate,
+    width: canvas.clientWidth, height: height(), cursor: { drag: { x: true, y: false } }, tzDate: plantDate, scales: { x: { range: withMarks } },
     series: [{ label: words.time, value: (self, seconds) => (seconds === null ? '–' : plantTime(seconds * 1000)) }, line(words.value, colour('--link'), { points: { show: windows.length < 200 } }), line(words.baseline, colour('--normal'), { dash: [6, 4] }), line(words.limit, colour('--warning'), { dash: [2, 3] })],
     axes: [{ ...axis, values: times }, axis],
     hooks: { draw: [drawMarks], setCursor: [(self) => { if (self.cursor.idx !== null) say(self.cursor.idx); }] },

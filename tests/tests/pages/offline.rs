@@ -129,8 +129,7 @@ async fn what_is_not_kept_is_said_to_be_lost_and_the_log_out_takes_the_orders_aw
     browser
         .until("sent", "return document.querySelector('#unsent')?.innerText.includes('보냄: 1')")
         .await;
-    browser.click(".menu summary").await;
-    browser.click(".menu form[action='/logout'] button").await;
+    browser.click("form[action='/logout'] button").await;
     browser.until("the login", "return document.querySelector('[name=password]') !== null").await;
     line.cut();
     browser.open(&format!("{}/work", line.url)).await;
