@@ -417,7 +417,12 @@ impl StoreDesk {
     /// A bearing with what its last windows are worth, and since when it is abnormal.
     async fn core(&self, row: BearingRow) -> Result<CoreFields, String> {
         let (key, has_episode) = (row.key.clone(), row.episode.is_some());
-        let watch = watch::watch_of(&self.store, &key, self.clock.now()).await.map_err(told)?;
+        let now = self.clock.now();
+        let watch = if row.is_silent(now) {
+            Watch::Silent { since: row.measured_at, gateway: None }
+        } else {
+            watch::watch_of(&self.store, &key, now).await.map_err(told)?
+        };
         let episode = if has_episode {
             self.store.episodes().episode(&key).await.map_err(told)?
         } else {

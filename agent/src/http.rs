@@ -17,6 +17,7 @@ mod orders;
 mod plant;
 mod rows;
 mod series;
+mod shelf;
 mod surroundings;
 mod unacknowledged;
 

@@ -30,7 +30,7 @@ pub fn document(report: &Report, language: Language) -> Document {
         subtitle: finding,
         number: report.event_id.to_string(),
         written_at: report.judged_at,
-        risk: report.risk_level,
+        risk: Some(report.risk_level),
         head: head(report, speaker),
         blocks: if report.is_full() { full(report, speaker) } else { short(report, speaker) },
     }

@@ -25,8 +25,8 @@ pub struct Document {
     pub number: String,
     /// Time at which the document was written.
     pub written_at: Timestamp,
-    /// The risk level, shown as colour, sign and word.
-    pub risk: RiskLevel,
+    /// The risk level, shown as colour, sign and word; none of a document that judges nothing.
+    pub risk: Option<RiskLevel>,
     /// The facts in the head.
     pub head: Vec<Pair>,
     /// The content.

@@ -49,9 +49,9 @@ pub fn html(document: &Document) -> Result<String, HtmlError> {
         title => &document.title,
         subtitle => &document.subtitle,
         number => &document.number,
-        risk => colour(document.risk).name(),
-        sign => sign(document.risk),
-        word => document.risk.label().in_language(document.language),
+        risk => document.risk.map_or(Colour::Muted, colour).name(),
+        sign => document.risk.map(sign),
+        word => document.risk.map(|risk| risk.label().in_language(document.language).to_owned()),
         head => pairs(&document.head),
         blocks,
     })?;

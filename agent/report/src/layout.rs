@@ -7,6 +7,9 @@ mod blocks;
 mod sheet;
 mod wrap;
 
+use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Language;
+
 use super::document::{Document, colour, sign};
 use super::drawing::{Anchor, Colour, Drawing, Label};
 use sheet::{BODY, LEFT, Sheet, WIDTH};
@@ -24,12 +27,30 @@ pub(crate) fn pages(document: &Document) -> Vec<Drawing> {
 
 /// Sets kind, title, risk, finding, and the facts of the head.
 fn head(sheet: &mut Sheet, document: &Document) {
-    let risk = document.risk.label();
-    let word = format!("{} {}", sign(document.risk), risk.in_language(document.language));
+    let beside = document.risk.map_or(WIDTH, |risk| badge(sheet, risk, document.language));
+    sheet.paragraph(&document.kind, 9.5, false, Colour::Muted, [0.0, beside]);
+    sheet.paragraph(&document.title, 18.0, true, Colour::Ink, [0.0, beside]);
+    sheet.paragraph(&document.subtitle, 11.0, false, Colour::Ink, [0.0, WIDTH]);
+    sheet.space(4.0);
+    let at = sheet.y();
+    sheet.page().line(
+        [LEFT, at],
+        [LEFT + WIDTH, at],
+        document.risk.map_or(Colour::Muted, colour),
+        1.6,
+    );
+    sheet.space(8.0);
+    blocks::pairs(sheet, &document.head, BODY - 0.5);
+    sheet.space(6.0);
+}
+
+/// Sets the badge of a risk at the right; returns the width that is left beside it.
+fn badge(sheet: &mut Sheet, risk: RiskLevel, language: Language) -> f32 {
+    let word = format!("{} {}", sign(risk), risk.label().in_language(language));
     let badge_width = super::font::width(&word, 13.0) + 24.0;
     let top = sheet.y();
     let badge_at = [LEFT + WIDTH - badge_width, top];
-    sheet.page().rectangle(badge_at, [badge_width, 26.0], colour(document.risk), 1.0);
+    sheet.page().rectangle(badge_at, [badge_width, 26.0], colour(risk), 1.0);
     sheet.page().text(Label {
         x: LEFT + WIDTH - badge_width / 2.0,
         y: top + 17.5,
@@ -39,16 +60,7 @@ fn head(sheet: &mut Sheet, document: &Document) {
         colour: Colour::Paper,
         text: word,
     });
-    let beside = WIDTH - badge_width - 12.0;
-    sheet.paragraph(&document.kind, 9.5, false, Colour::Muted, [0.0, beside]);
-    sheet.paragraph(&document.title, 18.0, true, Colour::Ink, [0.0, beside]);
-    sheet.paragraph(&document.subtitle, 11.0, false, Colour::Ink, [0.0, WIDTH]);
-    sheet.space(4.0);
-    let at = sheet.y();
-    sheet.page().line([LEFT, at], [LEFT + WIDTH, at], colour(document.risk), 1.6);
-    sheet.space(8.0);
-    blocks::pairs(sheet, &document.head, BODY - 0.5);
-    sheet.space(6.0);
+    WIDTH - badge_width - 12.0
 }
 
 #[cfg(test)]
@@ -70,7 +82,7 @@ mod tests {
             subtitle: String::new(),
             number: "1".to_owned(),
             written_at: Timestamp::from_unix_ms(0).expect("in range"),
-            risk: RiskLevel::Warning,
+            risk: Some(RiskLevel::Warning),
             head: Vec::new(),
             blocks,
         }

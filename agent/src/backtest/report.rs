@@ -85,7 +85,7 @@ fn document(summary: &Summary, machines: &[MachinePlayed], words: Words) -> Docu
         subtitle: finding(summary, words),
         number: "pdm.backtest/1".to_owned(),
         written_at: summary.last.unwrap_or(Timestamp::EPOCH),
-        risk: worst.filter_map(|one| one.told).max().unwrap_or(RiskLevel::Normal),
+        risk: worst.filter_map(|one| one.told).max(),
         head: head(summary, words),
         blocks,
     }

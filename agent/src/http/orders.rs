@@ -8,8 +8,9 @@ use pdm_knowledge::Knowledge;
 use pdm_report::settings::ReportSettings;
 use pdm_report::work_order::work_order;
 use pdm_shared::id::EventId;
-use pdm_store::Store;
-use pdm_web::plant::{PlantError, WorkSheet};
+use pdm_shared::time::Timestamp;
+use pdm_store::{Store, StoreError};
+use pdm_web::plant::{PlantError, WorkFigures, WorkSheet};
 
 use super::documents;
 use crate::documents::{GatherError, stored};
@@ -68,4 +69,23 @@ impl Orders {
             other => other,
         }
     }
+}
+
+/// Counts the work of the plant: what waits now, and what was done since a time.
+pub(super) async fn work_figures(
+    store: &Store,
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<WorkFigures, StoreError> {
+    let counts = store.follow_ups().work_counts(now).await?;
+    let (done, median_hours) = store.follow_ups().done_since(since).await?;
+    Ok(WorkFigures {
+        open: counts.open,
+        overdue: counts.overdue,
+        done,
+        median_hours,
+        right: counts.right,
+        wrong: counts.wrong,
+        other_cause: counts.other_cause,
+    })
 }

@@ -9,11 +9,11 @@ use pdm_routes::RouteTable;
 use pdm_service::clock::SharedClock;
 use pdm_shared::delivery::{ACK_SCHEMA, Acknowledgement as Ack, Notification};
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::episode::{SHELVE_SCHEMA, Shelve, ShelveAction, Suppression};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
+use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_shared::trace::TraceStep;
@@ -23,14 +23,14 @@ use pdm_web::plant::{
     CaptureDemanded, CaptureDrawn, CaptureFound, CaptureNpy, CaptureRow, ChangeRequest, Changed,
     ChannelRow, DocumentFile, DocumentRow, DutyRow, EpisodeDetail, EpisodeFilter, GatewayRow,
     ListPlace, MachineAround, MachinePlaces, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Plant,
-    PlantError, RefusedRow, Remark, ReportRow, ShelfEnd, ShelfRequest, Shelved, WindowRow,
-    Withdrawn, WorkRow, WorkSheet,
+    PlantError, RefusedRow, Remark, RepairRow, ReportRow, ShelfEnd, ShelfRequest, Shelved,
+    WindowRow, Withdrawn, WorkFigures, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
 use super::orders::Orders;
 use super::rows::{detail_of, gateway_of};
-use super::{articles, demanded, documents, duty, surroundings, unacknowledged};
+use super::{articles, demanded, documents, duty, orders, shelf, surroundings, unacknowledged};
 use crate::captures::Captures;
 use crate::intake::parse::episode_topic;
 use crate::photos::Photos;
@@ -100,16 +100,25 @@ impl Plant for StoredPlant {
         self.orders.settings.asset_of_bearing(key).designation
     }
 
+    fn machine_name(&self, key: &BearingKey) -> Option<Text> {
+        self.orders.settings.asset_of_bearing(key).equipment
+    }
+
     async fn fleet(&self) -> Result<Vec<BearingRow>, PlantError> {
-        self.store.pages().fleet().await.map_err(away)
+        let now = self.clock.now();
+        let rows = self.store.pages().fleet().await.map_err(away)?;
+        Ok(rows.into_iter().map(|row| row.at(now)).collect())
     }
 
     async fn machine(&self, equipment: &str) -> Result<Vec<BearingRow>, PlantError> {
-        self.store.pages().machine(equipment).await.map_err(away)
+        let now = self.clock.now();
+        let rows = self.store.pages().machine(equipment).await.map_err(away)?;
+        Ok(rows.into_iter().map(|row| row.at(now)).collect())
     }
 
     async fn bearing(&self, key: &BearingKey) -> Result<Option<BearingRow>, PlantError> {
-        self.store.pages().standing(key).await.map_err(away)
+        let row = self.store.pages().standing(key).await.map_err(away)?;
+        Ok(row.map(|row| row.at(self.clock.now())))
     }
 
     async fn windows(
@@ -223,6 +232,28 @@ impl Plant for StoredPlant {
 
     async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError> {
         Ok(self.store.desk().remark(key, by, note, self.clock.now()).await?)
+    }
+
+    async fn note(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        note: &str,
+        at: Timestamp,
+    ) -> Result<(), PlantError> {
+        Ok(self.store.desk().note(key, by, note, at, self.clock.now()).await?)
+    }
+
+    async fn remarks_of(&self, key: &BearingKey, limit: u32) -> Result<Vec<Remark>, PlantError> {
+        Ok(self.store.desk().remarks_of(key, limit).await?)
+    }
+
+    async fn repairs_to_learn(&self) -> Result<Vec<RepairRow>, PlantError> {
+        Ok(self.store.desk().repairs_to_learn().await?)
+    }
+
+    async fn work_figures(&self, since: Timestamp) -> Result<WorkFigures, PlantError> {
+        orders::work_figures(&self.store, since, self.clock.now()).await.map_err(away)
     }
 
     async fn work(
@@ -452,32 +483,6 @@ impl Plant for StoredPlant {
     }
 
     async fn shelve(&self, request: ShelfRequest) -> Result<Shelved, PlantError> {
-        let ShelfRequest { key, until, by, reason } = request;
-        let now = self.clock.now();
-        let shelve = Shelve {
-            schema: SHELVE_SCHEMA.to_owned(),
-            action: if until.is_some() { ShelveAction::Shelve } else { ShelveAction::End },
-            until,
-            by,
-            reason,
-            work_order: None,
-            at: now,
-        };
-        if let Err(told) = shelve.check(now) {
-            return Ok(Shelved::Refused(told));
-        }
-        let record = self.store.episodes().episode(&key).await.map_err(away)?;
-        let open = record.filter(EpisodeRecord::is_open);
-        if until.is_none() && open.is_none_or(|one| one.episode.suppression == Suppression::None) {
-            return Ok(Shelved::Refused("the bearing is not shelved".to_owned()));
-        }
-        let topic = episode_topic(&self.prefix, &key);
-        let batch = [Incoming::Shelve { key, shelve, topic }];
-        let stored =
-            self.store.intake().store(&batch, now, &self.dead_letters).await.map_err(away)?;
-        if stored.refused > 0 {
-            return Ok(Shelved::Refused("the bearing was never judged".to_owned()));
-        }
-        Ok(Shelved::Yes)
+        shelf::shelve(self, request).await
     }
 }

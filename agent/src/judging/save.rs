@@ -64,8 +64,7 @@ impl Judging {
         // `parse_diagnosis`, which every run passes, sets the judgement
         let promised = self.workflow.promised(&run.state);
         let mut judgement = *run.state.diagnosis_result.take()?;
-        let follow_up =
-            outcome::follow_up(&judgement.diagnosis, &run.state, self.workflow.has_documents());
+        let follow_up = outcome::follow_up(&judgement, &run.state, self.workflow.has_documents());
         let announced = self.announcement(bearing, run, &judgement, &follow_up, &promised);
         let (told, quiet) = announced.await;
         if let Some(change) = &quiet {
@@ -212,8 +211,16 @@ fn grounded(
     };
     let mut sources = Sources::of(&judgement.diagnosis, &grounds);
     outcome::name_superseded(&mut announcement, &mut sources, &run.state, follow_up);
-    if announcement.notification.reason == NotificationReason::Raised {
-        outcome::name_documents(&mut announcement, &mut sources, promised);
+    match announcement.notification.reason {
+        NotificationReason::Raised => {
+            outcome::name_documents(&mut announcement, &mut sources, promised);
+        }
+        // what has changed is looked at on the page; its documents are those of the alarm
+        NotificationReason::Message => {
+            outcome::name_documents(&mut announcement, &mut sources, &[]);
+        }
+        NotificationReason::Repeated | NotificationReason::Silent | NotificationReason::Cleared => {
+        }
     }
     if let Some(told) = record.and_then(|one| one.episode.course.told_finding.as_ref()) {
         // "P-F stage 2 to 3" names the stage that staff was told before

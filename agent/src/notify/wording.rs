@@ -1,6 +1,6 @@
-//! The texts of a notification, in the order that a person needs them (ISA-18.2 practice): the
-//! asset and its fault; certainty and evidence; since when; how fast; what to do until when; what
-//! happens otherwise; safety.
+//! The texts of a notification, in the order that a person needs them: the asset and its fault;
+//! what to do until when; safety; since when; what happens otherwise; how fast; evidence and
+//! certainty.
 
 use pdm_expert::case::BearingState;
 use pdm_routes::Zone;
@@ -137,9 +137,9 @@ fn fault(diagnosis: &Diagnosis) -> Text {
     finding_in_words(diagnosis.fault_type, diagnosis.fault_stage)
 }
 
-/// The body, one statement a line.
+/// The body, one statement a line: what to do and until when stands first, since a phone shows the
+/// first lines alone; the grounds stand last.
 pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState, zone: Zone) -> Text {
-    let mut lines = vec![certainty(diagnosis)];
     let thought = |index: usize, ko: &str, en: &str| {
         diagnosis.thoughts.get(index).map(|thought| {
             Text::new(
@@ -148,8 +148,17 @@ pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState, zone: Zone) -> T
             )
         })
     };
-    lines.extend(thought(0, "근거", "Evidence"));
-    lines.extend(thought(1, "단계", "Stage"));
+    let mut lines = vec![Text::new(
+        format!("조치: {}", diagnosis.recommendation.ko),
+        format!("Action: {}", diagnosis.recommendation.en),
+    )];
+    lines.extend(thought(3, "잔여수명", "Remaining life"));
+    if diagnosis.risk_level >= RiskLevel::Warning {
+        lines.push(Text::new(
+            "안전: 점검·교체 전 잠금·표지(LOTO) 실시, 회전부 접근 금지",
+            "Safety: lock out and tag out before work, keep away from rotating parts",
+        ));
+    }
     lines.extend(state.since.map(|at| since(at, zone)));
     // two sites may have a machine of one name
     lines.extend(
@@ -158,19 +167,11 @@ pub(super) fn body(diagnosis: &Diagnosis, state: &BearingState, zone: Zone) -> T
             .as_ref()
             .map(|site| Text::new(format!("사업장: {site}"), format!("Site: {site}"))),
     );
-    lines.extend(thought(2, "진행", "Progress"));
-    lines.extend(thought(3, "잔여수명", "Remaining life"));
-    lines.push(Text::new(
-        format!("조치: {}", diagnosis.recommendation.ko),
-        format!("Action: {}", diagnosis.recommendation.en),
-    ));
     lines.extend(otherwise(diagnosis.risk_level));
-    if diagnosis.risk_level >= RiskLevel::Warning {
-        lines.push(Text::new(
-            "안전: 점검·교체 전 잠금·표지(LOTO) 실시, 회전부 접근 금지",
-            "Safety: lock out and tag out before work, keep away from rotating parts",
-        ));
-    }
+    lines.extend(thought(2, "진행", "Progress"));
+    lines.extend(thought(0, "근거", "Evidence"));
+    lines.extend(thought(1, "단계", "Stage"));
+    lines.push(certainty(diagnosis));
     let join = |pick: fn(&Text) -> &str| lines.iter().map(pick).collect::<Vec<_>>().join("\n");
     Text::new(join(|line| &line.ko), join(|line| &line.en))
 }
@@ -187,11 +188,19 @@ fn certainty(diagnosis: &Diagnosis) -> Text {
         UncertaintyLevel::Medium => ("중간", "medium"),
         UncertaintyLevel::High => ("낮음", "low"),
     };
-    let causes = &diagnosis.uncertainty.causes;
+    // a doubt that a thought tells already is told once
+    let is_told = |cause: &&Text| {
+        let told = |conclusion: &Text| conclusion.ko.contains(&cause.ko);
+        diagnosis.thoughts.iter().any(|thought| told(&thought.conclusion))
+    };
+    let causes = diagnosis.uncertainty.causes.iter().filter(|cause| !is_told(cause));
+    let causes: Vec<&Text> = causes.collect();
     if causes.is_empty() {
         return Text::new(format!("확신: {ko}"), format!("Certainty: {en}"));
     }
-    let list = |pick: fn(&Text) -> &str| causes.iter().map(pick).collect::<Vec<_>>().join("; ");
+    let list = |pick: fn(&Text) -> &str| {
+        causes.iter().map(|cause| pick(cause)).collect::<Vec<_>>().join("; ")
+    };
     Text::new(
         format!("확신: {ko} ({})", list(|cause| &cause.ko)),
         format!("Certainty: {en} ({})", list(|cause| &cause.en)),

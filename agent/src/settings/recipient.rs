@@ -116,7 +116,11 @@ impl NotifySettings {
                 };
                 let allowed: Vec<&str> =
                     self.webhook.iter().filter(takes).map(|hook| hook.name.as_str()).collect();
-                let allowed = format!("a hook whose file has `to`: {}", allowed.join(", "));
+                let allowed = if allowed.is_empty() {
+                    "a hook whose file has `to`; none of the configured hooks has one".to_owned()
+                } else {
+                    format!("a hook whose file has `to`: {}", allowed.join(", "))
+                };
                 return Err(ConfigError::value(path, key("hooks.hook"), &contact.hook, allowed));
             }
             if contact.to.trim().is_empty() || bounds::line(&contact.to, 256).is_err() {

@@ -61,13 +61,15 @@ async function refresh() {
   }
   around = rest;
   listsOf(next).forEach((list, number) => list.append(...lists[number]));
+  const isFinding = main.querySelector('details.find')?.open;
   main.replaceChildren(...next.childNodes);
   unfold();
+  if (isFinding) main.querySelector('details.find')?.setAttribute('open', '');
 }
 
-/** Where there is room, further filters stand open. */
+/** Where there is room, search and further filters stand open. */
 function unfold() {
-  if (innerWidth >= 640) for (const fold of document.querySelectorAll('details.fold')) fold.open = true;
+  if (innerWidth > 640 && innerHeight > 480) for (const fold of document.querySelectorAll('details.fold, details.find')) fold.open = true;
 }
 
 const REFRESH_MS = 2000;

@@ -1,6 +1,7 @@
 // The last spectrum of a bearing with harmonic and sideband cursors.
 /* global uPlot */
 
+import { remember } from './address.js';
 import { colour, cursorsOf, drawCursors, positive } from './cursors.js';
 import { height, plantTime } from './times.js';
 
@@ -18,6 +19,8 @@ const besideAt = figure.querySelector('input[name=beside_at]');
 const besideBearing = figure.querySelector('select[name=beside_bearing]');
 const besideTold = figure.querySelector('.beside');
 const own = figure.dataset.api.replace('/api/v1', '');
+
+for (const field of [kind, beside, besideAt, besideBearing]) if (field) remember(field);
 
 let event = null;
 let plot = null;
@@ -160,6 +163,7 @@ if (answer.ok) {
   for (const button of buttons) button.disabled = !frequencyOf(button.dataset.line);
   table();
   draw();
+  if (beside.value) layOver();
   const named = { outer_race: 'bpfo', inner_race: 'bpfi', ball: 'bsf', cage: 'ftf' }[event.frequency_domain.dominant_fault];
   const button = buttons.find((one) => one.dataset.line === named);
   if (button && !button.disabled) setLine(button);

@@ -103,6 +103,22 @@ pub(crate) async fn unacknowledge(
     Ok(())
 }
 
+/// Writes a note on a bearing down, of something that was done at a time.
+pub(crate) async fn note(
+    shared: &Shared,
+    viewer: &Viewer,
+    key: &BearingKey,
+    typed: &str,
+    note: String,
+    at: Timestamp,
+) -> Result<(), Problem> {
+    let by = signature(viewer, typed)?;
+    let note = note_of(note)?.ok_or_else(|| Problem::unfit("note is empty"))?;
+    shared.site.plant.note(key, &by, &note, at).await?;
+    viewer.did(shared, "page", "note", format!("{key} by {by:?} of {at}")).await;
+    Ok(())
+}
+
 /// Writes a remark on a bearing down.
 pub(crate) async fn remark(
     shared: &Shared,

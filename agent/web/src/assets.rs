@@ -28,12 +28,13 @@ pub(crate) const WORKER: &str = include_str!("../assets/worker.js");
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 14] = [
+const ASSETS: [Asset; 15] = [
     Asset { name: "icon.svg", kind: "image/svg+xml", content: ICON.as_bytes() },
     Asset { name: "pdm.css", kind: CSS, content: include_bytes!("../assets/pdm.css") },
     Asset { name: "pdm.js", kind: SCRIPT, content: include_bytes!("../assets/pdm.js") },
     Asset { name: "kept.js", kind: SCRIPT, content: include_bytes!("../assets/kept.js") },
     Asset { name: "chat.js", kind: SCRIPT, content: include_bytes!("../assets/chat.js") },
+    Asset { name: "address.js", kind: SCRIPT, content: include_bytes!("../assets/address.js") },
     Asset { name: "times.js", kind: SCRIPT, content: include_bytes!("../assets/times.js") },
     Asset { name: "trend.js", kind: SCRIPT, content: include_bytes!("../assets/trend.js") },
     Asset { name: "capture.js", kind: SCRIPT, content: include_bytes!("../assets/capture.js") },

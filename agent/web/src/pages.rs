@@ -4,7 +4,8 @@
 //! script, `demands` the wish for one; `fleet` every bearing, worst first; `bearing` one of them
 //! with its plots and its alarm, `trend` the windows of its trend; `analysis` a judgement in five
 //! thoughts; `equipment` a machine with its graph; `episodes` and `episode` what stands and what is
-//! done about it, `forms` the forms that stand on several pages; `work` the actions that wait,
+//! done about it, `forms` the forms that stand on several pages, `history` what happened to a
+//! bearing, `relearning` repairs that a gateway has to learn; `work` the actions that wait,
 //! `work_order` those of a judgement as a sheet to print, `reports` what people report of them;
 //! `ack` an alarm by its link; `lists` notifications and gateways; `channels` the ways to staff;
 //! `people` users and their acts, `tokens` those of a user; `templates` how a page is rendered;
@@ -30,6 +31,7 @@ mod episodes;
 mod equipment;
 mod fleet;
 mod forms;
+mod history;
 mod installed;
 mod knowledge;
 mod labels;
@@ -40,11 +42,13 @@ mod people;
 mod photos;
 mod places;
 mod refused;
+mod relearning;
 mod removal;
 mod reports;
 mod settings;
 mod settings_fields;
-mod settings_people;
+mod settings_tables;
+mod settings_told;
 mod several;
 pub(crate) mod show;
 mod spectrum;
@@ -96,6 +100,8 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}/trend.json", get(trend::json))
         .route("/bearings/{site}/{equipment}/{bearing}/spectrum.json", get(spectrum::json))
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
+        .route("/bearings/{site}/{equipment}/{bearing}/note", post(history::note))
+        .route("/relearning", get(relearning::page))
         .merge(captured())
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/equipment/{site}/{equipment}", get(equipment::page_of_site))

@@ -5,12 +5,9 @@
 use async_trait::async_trait;
 use pdm_shared::delivery::{Notification, Presence};
 use pdm_shared::diagnosis::Diagnosis;
-use pdm_shared::episode::{EpisodeState, Suppression};
 use pdm_shared::event::Event;
-use pdm_shared::fault::{Fault, finding_in_words};
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::{BearingKey, EventId, GatewayId, SiteId};
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_shared::trace::TraceStep;
@@ -19,6 +16,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 mod acts;
+mod bearing;
 mod capture;
 mod demand;
 mod desk;
@@ -30,6 +28,7 @@ mod window;
 mod work;
 
 pub use acts::{Acknowledged, Acknowledgement, ShelfEnd, ShelfRequest, Shelved};
+pub use bearing::{AlarmRow, BearingRow, Blind, EpisodeRow};
 pub use capture::{
     CaptureAsked, CaptureCurve, CaptureCurveKind, CaptureDrawn, CaptureFound, CaptureMark,
     CaptureNpy, CaptureRow,
@@ -48,7 +47,10 @@ pub use removal::{
     Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
 pub use window::{SHOWN_FEATURES, SpectrumRow, WindowRow};
-pub use work::{DocumentFile, DocumentKind, DocumentRow, ReportRow, UNDO_S, Withdrawn, WorkRow};
+pub use work::{
+    DocumentFile, DocumentKind, DocumentRow, RepairRow, ReportRow, UNDO_S, Withdrawn, WorkFigures,
+    WorkRow,
+};
 
 /// The plant gave no answer. The caller logs the reason.
 #[derive(Debug, thiserror::Error)]
@@ -61,106 +63,6 @@ pub enum PlantError {
     /// trying again does not help.
     #[error("an entry of the store cannot be read: {0}")]
     Unreadable(String),
-}
-
-/// A bearing as the fleet shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct BearingRow {
-    /// Site, machine and bearing.
-    #[serde(flatten)]
-    pub key: BearingKey,
-    /// Risk of the last judgement.
-    pub risk_level: RiskLevel,
-    /// Stage on the P–F curve, 0–4.
-    pub fault_stage: u8,
-    /// The faulty element, if one is named.
-    pub fault_type: Option<Fault>,
-    /// When the last judgement was made.
-    pub judged_at: Timestamp,
-    /// The last judged event.
-    pub event_id: Option<EventId>,
-    /// When its window was measured.
-    pub measured_at: Option<Timestamp>,
-    /// Remaining life to plan with, hours.
-    pub rul_hours: Option<f64>,
-    /// Lower bound of the remaining life's 80 % interval in the last window, hours.
-    pub rul_low_hours: Option<f64>,
-    /// Median of the remaining life in the last window, hours.
-    pub rul_median_hours: Option<f64>,
-    /// Upper bound of the remaining life's 80 % interval in the last window, hours.
-    pub rul_high_hours: Option<f64>,
-    /// Why the last window says nothing of the bearing, if it does not.
-    pub blind: Option<Blind>,
-    /// What staff was told of the open episode.
-    pub alarm: Option<AlarmRow>,
-    /// The open episode.
-    pub episode: Option<EpisodeRow>,
-}
-
-/// Why a window says nothing of its bearing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Blind {
-    /// The signal is not that of the bearing: a flat line, clipping, a sensor that has come off.
-    Sensor,
-    /// The machine stands.
-    Standing,
-}
-
-impl Blind {
-    /// The word of the API and of lists.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sensor => "sensor",
-            Self::Standing => "standing",
-        }
-    }
-}
-
-/// The open episode of a bearing.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct EpisodeRow {
-    /// The episode.
-    pub episode_id: Uuid,
-    /// Its three axes in one word.
-    pub state: EpisodeState,
-    /// Whether and why staff is not told.
-    pub suppression: Suppression,
-}
-
-/// An alarm that stands.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct AlarmRow {
-    /// The last notification of it; an acknowledgement names this.
-    pub notification_id: Uuid,
-    /// The highest level told.
-    pub risk_level: RiskLevel,
-    /// What staff was told.
-    pub title: Text,
-    /// When the alarm began.
-    pub since: Timestamp,
-    /// When it was acknowledged.
-    pub acknowledged_at: Option<Timestamp>,
-    /// Who acknowledged it.
-    pub acknowledged_by: Option<String>,
-}
-
-impl BearingRow {
-    /// The title of what stands, as the last judgement sees it: an alarm keeps the title of its
-    /// message, which may be of an earlier stage. An alarm that is over, and waits to be
-    /// acknowledged, keeps it.
-    pub fn standing_title(&self) -> Text {
-        if let (RiskLevel::Normal, Some(alarm)) = (self.risk_level, &self.alarm) {
-            return alarm.title.clone();
-        }
-        let (label, what) =
-            (self.risk_level.label(), finding_in_words(self.fault_type, self.fault_stage));
-        let (equipment, bearing) = (&self.key.equipment, &self.key.bearing);
-        Text::new(
-            format!("[{}] {equipment} {bearing} {}", label.ko, what.ko),
-            format!("[{}] {equipment} {bearing}: {}", label.en, what.en),
-        )
-    }
 }
 
 /// A way to staff, and how it does.
@@ -230,6 +132,8 @@ pub struct Remark {
     pub at: Timestamp,
     /// What the person wrote.
     pub note: Option<String>,
+    /// Whether it acknowledges an alarm.
+    pub acknowledges: bool,
 }
 
 /// A row's place in a list that is ordered by time: the time and what tells rows of one time apart.
@@ -321,6 +225,9 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// it does not, the asset graph may ([`MachinePlaces::designations`]).
     fn designation(&self, key: &BearingKey) -> Option<String>;
 
+    /// The name of a bearing's machine in both languages, where the configuration tells it.
+    fn machine_name(&self, key: &BearingKey) -> Option<Text>;
+
     /// The last `limit` episodes of a filter before the place `before`, newest change first.
     async fn episodes(
         &self,
@@ -342,6 +249,25 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
 
     /// Writes a remark on a bearing down; it acknowledges nothing.
     async fn remark(&self, key: &BearingKey, by: &str, note: &str) -> Result<(), PlantError>;
+
+    /// Writes a note on a bearing down, of something that was done at a time.
+    async fn note(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        note: &str,
+        at: Timestamp,
+    ) -> Result<(), PlantError>;
+
+    /// The last `limit` acknowledgements and notes of a bearing, newest first.
+    async fn remarks_of(&self, key: &BearingKey, limit: u32) -> Result<Vec<Remark>, PlantError>;
+
+    /// The bearings that were reported repaired or replaced while their episode stood, and that are
+    /// still judged as the bearing of before; the last report of each, newest first.
+    async fn repairs_to_learn(&self) -> Result<Vec<RepairRow>, PlantError>;
+
+    /// Counts the work of the plant: what waits, what was done since a time, and what was found.
+    async fn work_figures(&self, since: Timestamp) -> Result<WorkFigures, PlantError>;
 
     /// The last `limit` actions before the place `before`, newest first: those that wait, or all.
     async fn work(

@@ -7,6 +7,7 @@ mod captured;
 mod chat;
 mod clock;
 mod entry;
+mod floor;
 mod fuzzed;
 mod library;
 mod live;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::browser::Browser;
 use crate::orders::{User, order};
-use crate::phone::TOO_SMALL;
+use crate::phone::{FOUND, TOO_SMALL};
 use crate::plant::{PASSWORD, Plant};
 
 /// The plant through a line that can be cut.
@@ -119,6 +119,7 @@ async fn what_is_not_kept_is_said_to_be_lost_and_the_log_out_takes_the_orders_aw
     browser.open(&format!("{}/work", line.url)).await;
     line.cut();
     browser.click(".card details summary").await;
+    browser.run(FOUND).await;
     browser.click(".card form textarea").await;
     browser.press("by the technician").await;
     browser.click(".card form button.main").await;
@@ -169,7 +170,8 @@ async fn a_kept_report_is_dated_by_its_writing_and_belongs_to_its_writer() {
         assert_eq!(answer.status(), StatusCode::SEE_OTHER);
     }
     let page = user.page("/bearings/ulsan-1/P-101/DE").await;
-    assert_eq!(page.matches("지하에서").count(), 1, "one report: {page}");
+    let reports = page.split("id=\"history\"").next().expect("the reports");
+    assert_eq!(reports.matches("지하에서").count(), 1, "one report: {page}");
     let written = &at(5.0)[..13];
     assert!(page.contains(written), "dated {written}");
     plant.stop().await;

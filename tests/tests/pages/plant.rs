@@ -204,9 +204,19 @@ impl Plant {
     /// Stores a healthy window of each of these bearings of a machine, and waits until they are
     /// judged. `sequence` is that of the first window; the agent starts with 20.
     pub(crate) async fn measure(&self, machine: &str, bearings: &[&str], sequence: u64) {
+        self.measure_at(SystemClock.now(), machine, bearings, sequence).await;
+    }
+
+    /// Does the same with windows that were measured at a time.
+    pub(crate) async fn measure_at(
+        &self,
+        now: Timestamp,
+        machine: &str,
+        bearings: &[&str],
+        sequence: u64,
+    ) {
         let settings = Self::settings(self.folder.path());
         let store = open_store(&settings.store).await.expect("opens");
-        let now = SystemClock.now();
         let first = sequence;
         let windows: Vec<Incoming> = (sequence..)
             .zip(bearings)

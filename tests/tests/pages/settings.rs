@@ -120,6 +120,8 @@ impl Agent {
         let (status, written) = self.send(&fields).await;
         assert_eq!(status, StatusCode::OK, "{written}");
         assert!(written.contains("저장했습니다"), "{written}");
+        let is_added = fields.contains(&("act", "add"));
+        assert!(!is_added || written.contains("이 변경 되돌리기"), "{written}");
         for _ in 0..300 {
             if self.reloads() > reloads {
                 return shown;
@@ -154,6 +156,8 @@ async fn settings_are_shown_checked_written_and_taken_over() {
         .await;
     assert!(shown.contains("- repeat_after_h = 8   # a shift"), "{shown}");
     assert!(shown.contains("+ repeat_after_h = 4.5   # a shift"), "{shown}");
+    let words = shown.contains("<del>8</del>") && shown.contains("<strong>4.5</strong>");
+    assert!(words, "before and after stand in words: {shown}");
     let second = first.replace("repeat_after_h = 8 ", "repeat_after_h = 4.5 ");
     assert_eq!(agent.text(), second);
     let acts =
@@ -172,9 +176,9 @@ async fn refused(agent: &Agent, second: &str) {
         (
             &[("entry", "notify"), ("act", "set"), ("v.repeat_after_h", "-1")][..],
             422,
-            "notify.repeat_after_h is -1",
+            "간격 -1: 쓸 수 없는 값",
         ),
-        (&[("entry", "notify"), ("act", "set"), ("v.zone", "Seoul")], 422, "no time zone"),
+        (&[("entry", "notify"), ("act", "set"), ("v.zone", "Seoul")], 422, "같은 시간대 이름"),
         (&[("entry", "notify"), ("act", "set"), ("v.hold_h", "x")], 400, "hold_h"),
         (
             &[("entry", "notify"), ("act", "set"), ("v.zone", "Asia/Seoul")],

@@ -74,10 +74,12 @@ async fn another_bearing_is_laid_over_the_last_spectrum() {
     browser.until("the spectrum", &format!("{DRAWN} === 2")).await;
     let offered = "return [...document.querySelectorAll('[name=beside_bearing] option')].map((one) \
         => one.textContent)";
-    assert_eq!(browser.run(offered).await, json!(["P-101 · NDE", "P-000 · X"]));
+    assert_eq!(browser.run(offered).await, json!(["P-101 · NDE 급수 펌프 1", "P-000 · X"]));
     browser.run(&choose("beside", "bearing")).await;
     let told = "return document.querySelector('#spectrum .beside').textContent.length > 0";
     browser.until("that it has none", told).await;
+    let kept = browser.run("return location.hash.includes('beside=bearing')").await;
+    assert_eq!(kept, json!(true), "the comparison stands in the address");
     assert_eq!(browser.run(DRAWN).await, json!(2));
     let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
     assert_eq!(browser.run(wide).await, json!(false));

@@ -68,12 +68,13 @@ pub enum Watch {
         /// The records that were read do not reach to its begin.
         is_longer: bool,
     },
-    /// Nothing is measured of it: its gateway is offline.
+    /// Nothing is measured of it: its gateway is offline, or its measuring stopped.
     Silent {
         /// The time of its last measurement; `None` if it has none.
         since: Option<Timestamp>,
-        /// The gateway, with its site.
-        gateway: String,
+        /// The gateway that is offline, with its site; `None` where only this bearing's measuring
+        /// stopped.
+        gateway: Option<String>,
     },
     /// The machine runs, but its windows cannot be judged.
     Invalid {

@@ -14,7 +14,10 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
     let language = reader.language;
     let (since, is_longer, flags) = match &core.watch {
         Watch::Judged => return None,
-        Watch::Silent { since, gateway } => return Some(silent(core, *since, gateway, reader)),
+        Watch::Silent { since, gateway: Some(gateway) } => {
+            return Some(silent(core, *since, gateway, reader));
+        }
+        Watch::Silent { since, gateway: None } => return Some(stopped(core, *since, reader)),
         Watch::Standing { since, is_longer } => (*since, *is_longer, None),
         Watch::Invalid { since, is_longer, flags } => (*since, *is_longer, Some(flags)),
     };
@@ -72,6 +75,22 @@ fn silent(core: &CoreFields, since: Option<Timestamp>, gateway: &str, reader: Re
     }
 }
 
+/// Says that the measuring of a bearing stopped, while its gateway is not told to be offline.
+fn stopped(core: &CoreFields, since: Option<Timestamp>, reader: Reader) -> String {
+    let (name, language) = (core.full_name(reader.language), reader.language);
+    let at = since.map(|at| reader.clock_time(at)).unwrap_or_default();
+    match language {
+        Language::Ko => format!(
+            "주의: {name}의 측정값이 {at} 뒤로 들어오지 않습니다. 평소 간격보다 오래되어 지금 \
+             상태는 알 수 없습니다. 센서, 케이블, 게이트웨이를 점검하십시오."
+        ),
+        Language::En => format!(
+            "Mind: nothing has come in of {name} since {at}, which is longer than usual, so its \
+             state now is not known. Check the sensor, its cable and the gateway."
+        ),
+    }
+}
+
 /// Notes at each bearing whose gateway is told to be offline that nothing is measured of it.
 pub(super) fn mark_silent<'a>(
     fleet: impl Iterator<Item = &'a mut CoreFields>,
@@ -81,7 +100,7 @@ pub(super) fn mark_silent<'a>(
         let is_its =
             |one: &&GatewayLine| one.is_online == Some(false) && plant_records::measures(one, core);
         if let Some(gateway) = gateways.iter().find(is_its) {
-            let (since, gateway) = (core.measured_at, gateway.name.clone());
+            let (since, gateway) = (core.measured_at, Some(gateway.name.clone()));
             core.watch = Watch::Silent { since, gateway };
         }
     }

@@ -28,7 +28,7 @@ pub fn document(order: &WorkOrder, language: Language) -> Document {
         subtitle: speaker.say(&order.title),
         number: order.number.clone(),
         written_at: order.created_at,
-        risk: order.risk_level,
+        risk: Some(order.risk_level),
         head,
         blocks: blocks(order, speaker),
     }

@@ -4,7 +4,6 @@
 use pdm_report::document::{Block, Document, DocumentTable, Pair};
 use pdm_report::drawing::{Anchor, Colour, Drawing, Label, Shape};
 use pdm_report::html::{self, HtmlError};
-use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::{Language, Text};
 use pdm_shared::time::Timestamp;
 
@@ -67,7 +66,7 @@ pub(crate) fn page(
         subtitle: say(finding(tuning)),
         number: "pdm.tune/1".to_owned(),
         written_at,
-        risk: RiskLevel::Normal,
+        risk: None,
         head: head(tuning, language),
         blocks,
     })

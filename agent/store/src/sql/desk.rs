@@ -1,10 +1,12 @@
 //! Reads for a person at a page: episodes by their identity and in pages, remarks, and the work
 //! that waits.
 
+use std::collections::HashSet;
+
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_web::plant::{EpisodeFilter, ListPlace, Remark, ReportRow, Withdrawn, WorkRow};
+use pdm_web::plant::{EpisodeFilter, ListPlace, Remark, RepairRow, ReportRow, Withdrawn, WorkRow};
 use uuid::Uuid;
 
 use super::episodes::{columns, record_of};
@@ -101,7 +103,8 @@ impl DeskStore {
     ) -> Result<Vec<Remark>, StoreError> {
         let mut reader = self.database.read().await?;
         let query = reader.query(
-            "SELECT by_whom, at_ms, note FROM acknowledgements
+            "SELECT by_whom, at_ms, note, notification_id
+             FROM acknowledgements
              WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3 AND received_at_ms >= $4
                AND NOT EXISTS (SELECT 1 FROM episodes
                                WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
@@ -111,12 +114,26 @@ impl DeskStore {
         );
         let query = query.bind_key(key).bind(opened_at.unix_ms()).bind(REMARKS);
         let rows = query.fetch_all().await?;
-        let of = |row: &Row| {
-            Ok(Remark { by: row.get(0)?, at: time_of(row.get(1)?)?, note: row.get(2)? })
-        };
-        let mut remarks: Vec<Remark> = rows.iter().map(of).filter_map(readable).collect();
+        let mut remarks: Vec<Remark> = rows.iter().map(remark_of).filter_map(readable).collect();
         remarks.reverse();
         Ok(remarks)
+    }
+
+    /// The last `limit` acknowledgements and notes of a bearing, newest first.
+    pub async fn remarks_of(
+        &self,
+        key: &BearingKey,
+        limit: u32,
+    ) -> Result<Vec<Remark>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(
+            "SELECT by_whom, at_ms, note, notification_id
+             FROM acknowledgements
+             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+             ORDER BY at_ms DESC, id DESC LIMIT $4",
+        );
+        let rows = query.bind_key(key).bind(i64::from(limit)).fetch_all().await?;
+        Ok(rows.iter().map(remark_of).filter_map(readable).collect())
     }
 
     /// Writes a remark on a bearing down; it acknowledges nothing.
@@ -127,16 +144,29 @@ impl DeskStore {
         note: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        self.note(key, by, note, now, now).await
+    }
+
+    /// Writes a note on a bearing down, of something that was done at a time.
+    pub async fn note(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        note: &str,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let mut transaction = self.database.write().await?;
         let mut connection = transaction.connection();
         let dialect = connection.dialect();
         let query = connection.query(
             "INSERT INTO acknowledgements (site, equipment_id, bearing_id, notification_id,
                                            by_whom, at_ms, received_at_ms, note)
-             VALUES ($1, $2, $3, NULL, $4, $5, $5, $6)",
+             VALUES ($1, $2, $3, NULL, $4, $5, $6, $7)",
         );
         let query = query.bind_key(key).bind(dialect.text(by).into_owned());
-        query.bind(now.unix_ms()).bind(dialect.text(note).into_owned()).execute().await?;
+        let query = query.bind(at.unix_ms()).bind(now.unix_ms());
+        query.bind(dialect.text(note).into_owned()).execute().await?;
         transaction.commit().await
     }
 
@@ -192,6 +222,28 @@ impl DeskStore {
         work_reports::of_bearing(&mut self.database.read().await?.connection(), key, limit).await
     }
 
+    /// The last standing report of a repair of each bearing whose episode stood before it and still
+    /// stands, newest first: a repair ends the episode once the baseline is learnt anew.
+    pub async fn repairs_to_learn(&self) -> Result<Vec<RepairRow>, StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(
+            "SELECT r.site, r.equipment_id, r.bearing_id, r.by_whom, r.at_ms
+             FROM work_reports r
+             JOIN episodes e ON e.site = r.site AND e.equipment_id = r.equipment_id
+                            AND e.bearing_id = r.bearing_id AND e.closed_at_ms IS NULL
+             WHERE r.repaired = 1 AND r.withdrawn_at_ms IS NULL AND r.at_ms > e.opened_at_ms
+             ORDER BY r.at_ms DESC",
+        );
+        let rows = query.fetch_all().await?;
+        let of = |row: &Row| {
+            let (by, at) = (row.get("by_whom")?, time_of(row.get("at_ms")?)?);
+            Ok(RepairRow { key: row.key()?, by, at })
+        };
+        let mut seen = HashSet::new();
+        let repairs = rows.iter().map(of).filter_map(readable);
+        Ok(repairs.filter(|row: &RepairRow| seen.insert(row.key.clone())).collect())
+    }
+
     /// Takes a report of staff back, within [`pdm_web::plant::UNDO_S`] of it.
     pub async fn withdraw_report(
         &self,
@@ -215,6 +267,12 @@ impl DeskStore {
         let row = query.bind_key(key).bind(since.unix_ms()).fetch_one().await?;
         Ok(row.get::<i64>(0)?.unsigned_abs())
     }
+}
+
+fn remark_of(row: &Row) -> Result<Remark, StoreError> {
+    let at = time_of(row.get(1)?)?;
+    let acknowledges = row.get::<Option<Uuid>>(3)?.is_some();
+    Ok(Remark { by: row.get(0)?, at, note: row.get(2)?, acknowledges })
 }
 
 /// Before this place stands every row.

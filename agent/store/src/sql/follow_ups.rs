@@ -114,6 +114,28 @@ impl FollowUpStore {
         }
         Ok(counts)
     }
+
+    /// Returns how many actions were done since a time, and the median time from their asking to
+    /// their doing, hours; none where none was done.
+    pub async fn done_since(&self, since: Timestamp) -> Result<(u32, Option<f64>), StoreError> {
+        let mut reader = self.database.read().await?;
+        let query = reader.query(
+            "SELECT at_ms - asked_at_ms FROM follow_ups
+             WHERE state = 'done' AND at_ms >= $1 ORDER BY 1",
+        );
+        let rows = query.bind(since.unix_ms()).fetch_all().await?;
+        let took = rows.iter().map(|row| row.get::<i64>(0)).filter_map(readable);
+        // work that was done before it was asked for took no time
+        let took: Vec<f64> = took.map(|took_ms| took_ms.max(0) as f64 / 3_600_000.0).collect();
+        let middle = took.len() / 2;
+        let median = match (took.get(middle), took.get(middle.wrapping_sub(1))) {
+            (Some(upper), Some(lower)) if took.len().is_multiple_of(2) => {
+                Some(f64::midpoint(*lower, *upper))
+            }
+            (upper, _) => upper.copied(),
+        };
+        Ok((u32::try_from(took.len()).unwrap_or(u32::MAX), median))
+    }
 }
 
 static OF_EVENT: std::sync::LazyLock<crate::database::Spelt> = std::sync::LazyLock::new(|| {

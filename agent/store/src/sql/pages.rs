@@ -26,7 +26,12 @@ macro_rules! bearings {
                     b.updated_at_ms, b.last_event_id, b.last_measured_at_ms, b.last_rul_hours,
                     a.risk_level AS told_level, a.since_ms, a.acknowledgement,
                     a.suppression, a.state AS episode_state, a.episode_id, a.notification,
-                    e.shown AS last_shown
+                    e.shown AS last_shown,
+                    (SELECT n.measured_at_ms FROM events n
+                     WHERE n.site = b.site AND n.equipment_id = b.equipment_id
+                       AND n.bearing_id = b.bearing_id
+                       AND n.measured_at_ms <= b.last_measured_at_ms
+                     ORDER BY n.measured_at_ms DESC LIMIT 1 OFFSET 5) AS sixth_measured_at_ms
              FROM bearings b
              LEFT JOIN events e ON e.event_id = b.last_event_id
              LEFT JOIN episodes a ON a.site = b.site AND a.equipment_id = b.equipment_id
@@ -182,6 +187,8 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
     // a window of an earlier version does not say
     let column = row.get::<Option<&str>>("last_shown")?;
     let shown = column.map(shown::read_column).and_then(readable);
+    let sixth = time("sixth_measured_at_ms")?;
+    let measured_at = time("last_measured_at_ms")?;
     Ok(BearingRow {
         key: row.key()?,
         risk_level: word_of("a risk", row.get("risk_level")?)?,
@@ -189,7 +196,8 @@ fn bearing_of(row: &Row) -> Result<BearingRow, StoreError> {
         fault_type: row.get::<Option<&str>>("fault_type")?.map(fault_of).transpose()?,
         judged_at: time_of(row.get("updated_at_ms")?)?,
         event_id: row.get::<Option<Uuid>>("last_event_id")?.map(EventId),
-        measured_at: time("last_measured_at_ms")?,
+        measured_at,
+        beat_s: measured_at.zip(sixth).map(|(last, sixth)| last.seconds_since(sixth) / 5.0),
         rul_hours: row.get("last_rul_hours")?,
         rul_low_hours: shown.as_ref().and_then(|shown| shown.rul_low_hours),
         rul_median_hours: shown.as_ref().and_then(|shown| shown.rul_hours),

@@ -2,7 +2,8 @@
 //! bearing off until the next morning or the next Monday. Mail gateways follow links, so a GET
 //! changes nothing.
 //!
-//! Whoever has the link sees the bearing's name, the level and the title, and nothing else.
+//! Whoever has the link sees the bearing's and the machine's name, the level, the title and what to
+//! do, and nothing else. A link that went to a channel of many is signed with a name.
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use pdm_service::http::server::Peer;
 use pdm_shared::episode::AcknowledgementState;
 use serde::Deserialize;
 
+use super::places::Places;
 use super::{Reader, forms, refusal, show, suppressed};
 use crate::access::is_of_this_server;
 use crate::link::{AckClaim, LinkError};
@@ -42,7 +44,7 @@ pub(super) async fn page(
     let reader = Reader::nobody(language::language_of(&headers));
     let peer = peer.map(|Extension(peer)| peer);
     match read(&shared, peer, &link).await {
-        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false),
+        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false).await,
         Err(problem) => refusal(&reader, &problem),
     }
 }
@@ -70,7 +72,7 @@ pub(super) async fn acknowledge(
         return refusal(&reader, &Problem::new(StatusCode::FORBIDDEN, told));
     }
     match acknowledged(&shared, peer, &link, form).await {
-        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, true),
+        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, true).await,
         Err(problem) => refusal(&reader, &problem),
     }
 }
@@ -100,7 +102,7 @@ pub(super) async fn shelve(
         return refusal(&reader, &Problem::new(StatusCode::FORBIDDEN, told));
     }
     match put_off(&shared, peer, &link, form).await {
-        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false),
+        Ok((claim, one)) => shown(&shared, &reader, &link, &claim, &one, false).await,
         Err(problem) => refusal(&reader, &problem),
     }
 }
@@ -122,7 +124,7 @@ async fn put_off(
     let until = until.ok_or_else(|| Problem::parameter("until", &form.until, "a time"))?;
     match standing(&claim, &one) {
         Standing::Waits | Standing::Acknowledged { .. } => {
-            let by = signed(&form.by, &claim);
+            let by = signed(&form.by, &claim)?;
             let what = format!("{} by {by:?} until {until}: {:?}", one.key(), form.reason);
             acts::shelve_by_link(shared, &one.key(), until, by, form.reason).await?;
             audit::note(shared, &claim.recipient, "link", peer, "shelve", what).await;
@@ -134,11 +136,13 @@ async fn put_off(
     Ok((claim, found.ok_or_else(|| Problem::unknown("episode"))?))
 }
 
-/// Returns the signature of an act by a link: its recipient, with the name that was typed.
-fn signed(typed: &str, claim: &AckClaim) -> String {
+/// Returns the signature of an act by a link: its recipient, with the name that was typed; refuses
+/// one of a channel without a name, since nobody would have acted.
+fn signed(typed: &str, claim: &AckClaim) -> Result<String, Problem> {
     match typed.trim() {
-        "" => claim.recipient.clone(),
-        typed => format!("{typed} ({})", claim.recipient),
+        "" if is_person(&claim.recipient) => Ok(claim.recipient.clone()),
+        "" => Err(Problem::unfit("by is empty, allowed is the name of a person")),
+        typed => Ok(format!("{typed} ({})", claim.recipient)),
     }
 }
 
@@ -150,7 +154,7 @@ async fn acknowledged(
 ) -> Result<(AckClaim, EpisodeDetail), Problem> {
     let (claim, one) = read(shared, peer, link).await?;
     if let (Standing::Waits, Some(alarm)) = (standing(&claim, &one), &one.alarm) {
-        let by = signed(&form.by, &claim);
+        let by = signed(&form.by, &claim)?;
         let what = format!("{} by {by:?}", one.key());
         acts::acknowledge_by_link(shared, &one.key(), alarm.notification_id, by, form.note).await?;
         audit::note(shared, &claim.recipient, "link", peer, "acknowledge", what).await;
@@ -197,7 +201,12 @@ fn standing(claim: &AckClaim, one: &EpisodeDetail) -> Standing {
     }
 }
 
-fn shown(
+/// Whether a link was sent to a person, who signs by having it; others type a name.
+fn is_person(recipient: &str) -> bool {
+    !(["email", "mqtt"].contains(&recipient) || recipient.starts_with("webhook"))
+}
+
+async fn shown(
     shared: &Shared,
     reader: &Reader,
     link: &str,
@@ -212,7 +221,19 @@ fn shown(
         Standing::Risen => ("risen", None, None),
     };
     let level = claim.level;
+    let places = Places::of(shared, reader.language).await.ok();
+    let key = one.key();
+    let machine_name = places.as_ref().and_then(|places| places.name(&key));
+    // what to do stands in the judgement of the alarm; a link without it still acknowledges
+    let advice = match one.alarm.as_ref().and_then(|alarm| alarm.event_id) {
+        Some(event_id) => shared.site.plant.diagnosis(event_id).await.ok().flatten(),
+        None => None,
+    };
     let of = context! {
+        machine_name,
+        advice => advice.map(|one| one.recommendation.in_language(reader.language).to_owned()),
+        page => show::address(&key),
+        is_person => is_person(&claim.recipient),
         name => one.key().to_string(),
         level => level.as_str(),
         label => level.label().in_language(reader.language),

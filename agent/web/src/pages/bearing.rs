@@ -22,14 +22,14 @@ use pdm_shared::text::{Language, Text};
 use super::places::Places;
 use super::reports::{self, RecordedAsked};
 use super::{
-    Reader, captures, demands, documents, episode, equipment, fleet, forms, show, spectrum,
-    suppressed,
+    Reader, captures, demands, documents, episode, equipment, fleet, forms, history, relearning,
+    show, spectrum, suppressed, table_file,
 };
-use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
 use crate::plant::{BearingRow, SHOWN_FEATURES, WindowRow, WorkRow};
 use crate::problem::Problem;
+use crate::{Shared, times};
 
 /// Windows in the table: as many as a person scrolls through.
 const IN_TABLE: u32 = 60;
@@ -81,8 +81,12 @@ async fn gather(
     });
     Ok(context! {
         levels => levels(reader),
-        machine_name => Places::of(shared).await?.name(&key).map(str::to_owned),
+        machine_name => Places::of(shared, reader.language).await?.name(&key),
         contradicted => contradicted(shared, &key, &row, &work).await?,
+        to_learn => to_learn(shared, &key).await?,
+        relearn => relearning::command(&key),
+        history => history::marks(shared, &key, reader.language).await?.iter().map(show::value)
+            .collect::<Vec<_>>(),
         files,
         captures => captures::rows(shared, &key, reader).await?,
         demand => demands::demand_shown(shared, &key, reader).await?,
@@ -96,7 +100,7 @@ async fn gather(
             row.alarm.as_ref().and_then(|alarm| alarm.acknowledged_at),
             shared.site.clock.now(),
         ),
-        others => spectrum::others(shared, &key).await?,
+        others => spectrum::others(shared, &key, reader.language).await?,
         low_band => windows.iter().any(|window| window.low_band_rms_g.is_some()),
         life => windows.first().map(|newest| life(newest, reader.language)),
         windows => windows.iter().map(|one| context! {
@@ -114,6 +118,12 @@ async fn gather(
         api => format!("/api/v1{address}"),
         address,
     })
+}
+
+/// The repair of the bearing that its gateway has not learnt.
+async fn to_learn(shared: &Shared, key: &BearingKey) -> Result<Option<Value>, Problem> {
+    let repairs = shared.site.plant.repairs_to_learn().await?;
+    Ok(repairs.iter().find(|repair| repair.key == *key).map(show::value))
 }
 
 /// A report that the bearing was repaired or replaced, while damage is measured after it and no
@@ -218,7 +228,7 @@ pub(super) async fn csv(
             format!("attachment; filename=\"windows.csv\"; filename*=UTF-8''{name}"),
         ),
     ];
-    Ok((headers, written(&windows)).into_response())
+    Ok((headers, written(&key, &windows)).into_response())
 }
 
 /// The features in the CSV file: its first columns as they always were, later ones at the end.
@@ -227,15 +237,19 @@ const FIRST_IN_FILE: [Feature; 4] =
     [Feature::Rms, Feature::Velocity, Feature::Kurtosis, Feature::EnvelopeRms];
 const LAST_IN_FILE: [Feature; 1] = [Feature::LowBandRms];
 
-fn written(windows: &[WindowRow]) -> String {
+fn written(key: &BearingKey, windows: &[WindowRow]) -> String {
     let keys = |features: &[Feature]| {
         features.iter().map(|feature| feature.key().into_owned()).collect::<Vec<_>>().join(",")
     };
     let (first, last) = (keys(&FIRST_IN_FILE), keys(&LAST_IN_FILE));
     let mut text = format!(
         "measured_at,running,valid,{first},anomaly_score,risk_level,fault_stage,rul_hours,{last},\
-         fault_type,feature,baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h\n"
+         fault_type,feature,baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h,\
+         site,equipment,bearing,measured_at_local,zone\n"
     );
+    let (zone, names) = (times::plant_zone(), [key.site.as_str(), key.equipment.as_str()]);
+    let names = names.into_iter().chain([key.bearing.as_str()]).map(table_file::cell);
+    let names = names.collect::<Vec<_>>().join(",");
     let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for window in windows {
         let cells = |features: &[Feature]| {
@@ -244,7 +258,7 @@ fn written(windows: &[WindowRow]) -> String {
         };
         let _written = writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{names},{},{}",
             window.measured_at,
             window.running,
             window.valid,
@@ -261,6 +275,8 @@ fn written(windows: &[WindowRow]) -> String {
             cell(window.rul_low_hours),
             cell(window.rul_hours),
             cell(window.rul_high_hours),
+            times::second_of(window.measured_at, zone),
+            zone.name(),
         );
     }
     text
@@ -307,20 +323,24 @@ mod tests {
     /// it.
     #[test]
     fn the_file_keeps_its_columns_and_ends_with_the_stand_in_of_the_velocity() {
-        let text = written(&[window()]);
+        let key = BearingKey::parse("north", "M-1", "DE").expect("a name");
+        let text = written(&key, &[window()]);
         let mut lines = text.lines();
         assert_eq!(
             lines.next(),
             Some(
                 "measured_at,running,valid,rms_g,velocity_rms_mm_s,kurtosis,envelope_rms_g,\
                  anomaly_score,risk_level,fault_stage,rul_hours,low_band_rms_g,fault_type,feature,\
-                 baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h"
+                 baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h,site,equipment,\
+                 bearing,measured_at_local,zone"
             )
         );
         assert_eq!(
             lines.next(),
             Some(
-                "1970-01-01T00:00:00.000Z,true,true,0.1,,3.5,,0.5,,,90,0.35,,low_band_rms_g,,,0.5,90,300"
+                "1970-01-01T00:00:00.000Z,true,true,0.1,,3.5,,0.5,,,90,0.35,,low_band_rms_g,,,0.5,\
+                 90,300,\
+                 north,M-1,DE,1970-01-01 00:00:00,UTC"
             )
         );
     }

@@ -53,10 +53,27 @@ fn meaning(error: &str) -> &'static str {
     MEANINGS.iter().find(fits).map_or("channel_other", |(key, _)| key)
 }
 
+/// A way to staff as people call it: `to:kim:sms` is `kim (sms)`, `webhook:ops` is `ops`. The two
+/// that have words of their own are named by their key.
+fn name(lane: &str) -> Value {
+    let person = lane.strip_prefix("to:").and_then(|rest| rest.rsplit_once(':'));
+    let word = match lane {
+        "mqtt" => "lane_mqtt",
+        "email" => "lane_email",
+        _ => "",
+    };
+    let told = match person {
+        Some((person, channel)) => format!("{person} ({channel})"),
+        None => lane.strip_prefix("webhook:").unwrap_or(lane).to_owned(),
+    };
+    context! { word, told }
+}
+
 /// A channel as the template shows it.
 pub(super) fn row(channel: &ChannelRow) -> Value {
     let error = channel.last_error.as_deref();
     context! {
+        name => name(&channel.lane),
         meaning => error.map(meaning),
         error => error.map(|error| in_one_line(error, ERROR).into_owned()),
         since => show::value(channel.failing_since.or(channel.given_up_at)),

@@ -103,7 +103,7 @@ impl FleetAsked {
         if !is_element || !places.is_on(&row.key, &self.line) {
             return false;
         }
-        let is_risk = self.risk.is_empty() || self.risk == row.risk_level.as_str();
+        let is_risk = self.risk.is_empty() || (self.risk == row.risk_level.as_str() && tells(row));
         is_state && is_risk && (self.site.is_empty() || row.key.site.as_str() == self.site)
     }
 }
@@ -111,6 +111,12 @@ impl FleetAsked {
 /// An alarm that nobody has acknowledged and that staff is told of.
 fn waits(row: &BearingRow) -> bool {
     row.alarm.as_ref().is_some_and(|alarm| alarm.acknowledged_at.is_none()) && !is_suppressed(row)
+}
+
+/// Whether the last judgement tells of the bearing as it is now: one of which nothing is known is
+/// not Normal, whatever it was.
+fn tells(row: &BearingRow) -> bool {
+    row.risk_level > RiskLevel::Normal || row.blind.is_none()
 }
 
 fn is_suppressed(row: &BearingRow) -> bool {
@@ -170,6 +176,7 @@ pub(super) fn words(row: &BearingRow, places: &Places<'_>) -> String {
         None => "",
         Some(Blind::Sensor) => "센서 이상 sensor fault",
         Some(Blind::Standing) => "정지 중 standing",
+        Some(Blind::Silent) => "측정 없음 silent",
     };
     format!(
         "{} · {} {} {name} {risk} {fault} {state} {blind}",
@@ -193,7 +200,7 @@ fn by_urgency(fleet: &mut [BearingRow]) {
     let life = |row: &BearingRow| row.rul_hours.unwrap_or(f64::INFINITY);
     fleet.sort_by(|a, b| {
         let key = |row: &BearingRow| {
-            let is_blind = row.blind == Some(Blind::Sensor);
+            let is_blind = matches!(row.blind, Some(Blind::Sensor | Blind::Silent));
             let stage = Reverse(row.fault_stage);
             (Reverse(row.risk_level), Reverse(waits(row)), stage, Reverse(is_blind))
         };
@@ -214,7 +221,7 @@ pub(super) async fn page(
 
 async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let (mut fleet, places) = (plant.fleet().await?, Places::of(shared).await?);
+    let (mut fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
     by_urgency(&mut fleet);
     let now = shared.site.clock.now();
     let found = filtered(&fleet, asked, &places, reader)?;
@@ -233,6 +240,7 @@ async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<
         trouble => trouble.map(|word| format!("chat_trouble_{word}")),
         counts => counts(&fleet, asked, reader),
         states => states(&fleet, asked, reader),
+        to_learn => shared.site.plant.repairs_to_learn().await?.len(),
         lines => places.lines(fleet.iter().map(|row| &row.key)),
         line => &asked.line, element => &asked.element,
         file => asked.address_of("/bearings.csv", &asked.risk, &asked.state),
@@ -300,7 +308,8 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
         "rul_median_h",
         "rul_high_h",
     ];
-    let (mut fleet, places) = (shared.site.plant.fleet().await?, Places::of(shared).await?);
+    let (mut fleet, places) =
+        (shared.site.plant.fleet().await?, Places::of(shared, reader.language).await?);
     by_urgency(&mut fleet);
     let found = filtered(&fleet, asked, &places, reader)?;
     let rows = found.into_iter().map(|row| {
@@ -341,7 +350,7 @@ fn counts(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Valu
         context! {
             level => level.as_str(),
             label => level.label().in_language(reader.language),
-            count => fleet.iter().filter(|row| row.risk_level == level).count(),
+            count => fleet.iter().filter(|row| row.risk_level == level && tells(row)).count(),
             address => asked.address(if is_on { "" } else { level.as_str() }, &asked.state),
             is_on,
         }
@@ -372,12 +381,20 @@ fn states(fleet: &[BearingRow], asked: &FleetAsked, reader: &Reader) -> Vec<Valu
 /// A bearing as templates show it.
 pub(super) fn bearing_shown(row: &BearingRow, now: Timestamp, reader: &Reader) -> Value {
     let (age, is_old) = show::age(row.measured_at, now, reader.language);
-    let label = row.risk_level.label();
     let episode = row.episode.as_ref();
+    let unknown = row.blind.filter(|_| !tells(row)).map(|blind| format!("is_{}", blind.as_str()));
+    let words = crate::language::words(reader.language);
+    let unknown = unknown.and_then(|word| words.get(word.as_str()).copied());
     context! {
         age, is_old,
         address => show::address(&row.key),
-        label => label.in_language(reader.language),
+        // a level of which nothing is known is grey, and says so in the place of the level
+        label => unknown.map_or_else(
+            || row.risk_level.label().in_language(reader.language).to_owned(),
+            str::to_owned,
+        ),
+        risk_level => unknown.map_or_else(|| row.risk_level.as_str(), |_| "Unknown"),
+        is_unknown => unknown.is_some(),
         mark => episode.and_then(|one| suppressed::mark(&one.suppression, reader.language)),
         // what was told is told as it was: the judgement of now may be of another stage
         told_title => row.alarm.as_ref().filter(|alarm| alarm.title != row.standing_title()).map(

@@ -44,12 +44,12 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    super::answer("labels.html", &reader, gather(&shared, &asked).await)
+    super::answer("labels.html", &reader, gather(&shared, &asked, &reader).await)
 }
 
-async fn gather(shared: &Shared, asked: &LabelsAsked) -> Result<Value, Problem> {
+async fn gather(shared: &Shared, asked: &LabelsAsked, reader: &Reader) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let (mut rows, places) = (plant.fleet().await?, Places::of(shared).await?);
+    let (mut rows, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     let found: Vec<&BearingRow> =
         rows.iter().filter(|row| matching::fits(&fleet::words(row, &places), &asked.q)).collect();
@@ -84,7 +84,7 @@ async fn gather(shared: &Shared, asked: &LabelsAsked) -> Result<Value, Problem> 
 }
 
 /// A code as the path of an SVG, and its width with the empty modules around it.
-fn path_of(url: &str) -> Result<(usize, String), Problem> {
+pub(super) fn path_of(url: &str) -> Result<(usize, String), Problem> {
     // a quarter of a label may be scratched or greasy
     let code = QrCode::with_error_correction_level(url, EcLevel::Q);
     let code = code.map_err(|error| {

@@ -5,29 +5,34 @@ use std::collections::BTreeSet;
 
 use pdm_shared::fault::Fault;
 use pdm_shared::id::BearingKey;
+use pdm_shared::text::Language;
 
 use crate::Shared;
 use crate::plant::{MachinePlace, MachinePlaces};
 use crate::problem::Problem;
 
-/// The graph's names, lines and designations of the machines, besides their judgements.
+/// The names, lines and designations of the machines, besides their judgements.
 pub(super) struct Places<'a> {
     graph: MachinePlaces,
     shared: &'a Shared,
+    language: Language,
 }
 
 impl<'a> Places<'a> {
-    pub(super) async fn of(shared: &'a Shared) -> Result<Places<'a>, Problem> {
-        Ok(Places { graph: shared.site.plant.machine_places().await?, shared })
+    pub(super) async fn of(shared: &'a Shared, language: Language) -> Result<Places<'a>, Problem> {
+        Ok(Places { graph: shared.site.plant.machine_places().await?, shared, language })
     }
 
     fn machine(&self, key: &BearingKey) -> Option<&MachinePlace> {
         self.graph.machines.get(&format!("{}/{}", key.site, key.equipment))
     }
 
-    /// The machine's name.
-    pub(super) fn name(&self, key: &BearingKey) -> Option<&str> {
-        self.machine(key)?.name.as_deref()
+    /// The machine's name: that of the configuration in the reader's language, else that of the
+    /// asset graph, which has one.
+    pub(super) fn name(&self, key: &BearingKey) -> Option<String> {
+        let configured = self.shared.site.plant.machine_name(key);
+        let configured = configured.map(|name| name.in_language(self.language).to_owned());
+        configured.or_else(|| self.machine(key)?.name.clone())
     }
 
     /// The line that the machine belongs to.
@@ -37,10 +42,14 @@ impl<'a> Places<'a> {
 
     /// Machine, line and designation, for a search.
     pub(super) fn words(&self, key: &BearingKey) -> String {
-        let name = self.name(key).unwrap_or_default();
+        let graph = self.machine(key).and_then(|machine| machine.name.as_deref());
+        let configured = self.shared.site.plant.machine_name(key);
+        let configured = configured.map(|name| format!("{} {}", name.ko, name.en));
+        let configured = configured.unwrap_or_default();
+        let name = graph.unwrap_or_default();
         let line = self.line(key).unwrap_or_default();
         let designation = self.designation(key).unwrap_or_default();
-        format!("{name} {line} {designation}")
+        format!("{configured} {name} {line} {designation}")
     }
 
     /// The bearing's designation: of the configuration, else of the asset graph.

@@ -121,6 +121,7 @@ impl FoundForm {
         };
         let text = |text: String| Some(text).filter(|text| !text.trim().is_empty());
         let (mut note, cause) = (text(self.note), text(self.cause));
+        let verdict = verdict(&self.verdict)?;
         let is_unknown = self.verdict == NOT_YET;
         let found = if is_unknown {
             // what is known already stays, as words
@@ -129,9 +130,8 @@ impl FoundForm {
             note = Some(known.join("; ")).filter(|note| !note.is_empty());
             None
         } else {
-            let allowed = "right, wrong, other_cause, unknown";
-            let verdict: Verdict = word("verdict", &self.verdict, allowed)?;
-            Some(WorkFound { verdict, element, cause })
+            let wrong = || Problem::parameter("verdict", &self.verdict, VERDICTS);
+            Some(WorkFound { verdict: verdict.ok_or_else(wrong)?, element, cause })
         };
         if let Some(parts) = text(self.parts) {
             let word =
@@ -161,6 +161,17 @@ impl FoundForm {
             found,
         })
     }
+}
+
+/// The verdicts of forms.
+const VERDICTS: &str = "right, wrong, other_cause, unknown";
+
+/// The verdict of a form; `None` for nothing and for one who cannot say yet.
+pub(super) fn verdict(text: &str) -> Result<Option<Verdict>, Problem> {
+    if text.is_empty() || text == NOT_YET {
+        return Ok(None);
+    }
+    word("verdict", text, VERDICTS).map(Some)
 }
 
 /// The identity that a page gave to its form, so that a form which is sent twice is one report.

@@ -10,11 +10,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
+use pdm_shared::text::Language;
 use serde::Deserialize;
 use toml::Value as Toml;
 
-use super::settings_fields::{Field, FieldKind, SECTIONS, TableForm, choice, table_of};
-use super::{Reader, refusal, show};
+use super::settings_fields::{Field, FieldKind, TableForm, choice, table_of};
+use super::settings_tables::SECTIONS;
+use super::{Reader, refusal, settings_told, show};
 use crate::Shared;
 use crate::access::{Admin, Viewer};
 use crate::configuration::{
@@ -48,7 +50,7 @@ pub(super) async fn page(
             }
             let lists = section.tables.iter().filter(|form| form.is_list);
             let adds = lists.map(|form| addition(form, &[], &reader)).collect::<Vec<_>>();
-            let known = known_names(&read).into_iter().collect::<Vec<_>>().join(", ");
+            let known = known_kinds(&read);
             let ConfigurationText { path, unwritable, digest, .. } = read;
             context! { path, unwritable, digest, cards, adds, known, wrong => Value::from(()) }
         }
@@ -69,12 +71,30 @@ async fn read(shared: &Shared) -> Result<ConfigurationText, ConfigurationRefusal
 
 /// The people, groups and channels that rotas and routes may name.
 pub(super) fn known_names(read: &ConfigurationText) -> BTreeSet<String> {
-    let notify = read.values.get("notify").and_then(Toml::as_table);
+    let email = read.values.get("notify").and_then(|notify| notify.get("email"));
+    let email = email.map(|_| "email".to_owned());
     let lists = ["recipient", "group", "webhook"].into_iter();
-    let tables = lists.filter_map(|list| notify?.get(list)?.as_array()).flatten();
-    let names = tables.filter_map(|one| one.get("name")?.as_str()).map(str::to_owned);
-    let email = notify.and_then(|notify| notify.get("email")).map(|_| "email".to_owned());
-    names.chain(email).collect()
+    lists.flat_map(|list| names_of(read, list)).chain(email).collect()
+}
+
+/// The names of a list of tables.
+fn names_of(read: &ConfigurationText, list: &str) -> Vec<String> {
+    let tables = read.values.get("notify").and_then(|notify| notify.get(list)?.as_array());
+    let names = tables.into_iter().flatten().filter_map(|one| one.get("name")?.as_str());
+    names.map(str::to_owned).collect()
+}
+
+/// The names that may be used, by what they are; kinds without any are left out.
+fn known_kinds(read: &ConfigurationText) -> Vec<Value> {
+    let kinds = [
+        ("known_people", "recipient"),
+        ("known_groups", "group"),
+        ("known_rotas", "rota"),
+        ("known_channels", "webhook"),
+    ];
+    let kinds = kinds.into_iter().map(|(word, list)| (word, names_of(read, list)));
+    let kinds = kinds.filter(|(_, names)| !names.is_empty());
+    kinds.map(|(word, names)| context! { word, names => names.join(", ") }).collect()
 }
 
 /// The tables of a form, each a card, with those below them.
@@ -106,7 +126,7 @@ fn add_cards(
             is_list => form.is_list,
             heading => form.name(reader.language),
             name,
-            told => summary(form, table),
+            told => settings_told::summary(form, table, reader.language),
             fields => fields(form, Some(table), reader),
             adds => below.collect::<Vec<_>>(),
         });
@@ -119,13 +139,6 @@ fn add_cards(
 fn way_of(form: &TableForm, above: &[ConfigStep]) -> Vec<ConfigStep> {
     let own = form.way.iter().map(|key| ConfigStep::Key((*key).to_owned()));
     above.iter().cloned().chain(own).collect()
-}
-
-/// The values of a table on one line.
-fn summary(form: &TableForm, table: &Toml) -> String {
-    let shown = form.fields.iter().filter(|field| field.key != "name");
-    let values = shown.filter_map(|field| field.written(table.get(field.key)?));
-    values.collect::<Vec<_>>().join(" · ")
 }
 
 /// The form of a new table of a list.
@@ -197,7 +210,7 @@ pub(super) async fn act(
     let done = match changes(&shared, &form).await {
         Err(problem) => return refusal(&reader, &problem),
         Ok(Err(refused)) => Err(refused),
-        Ok(Ok(changes)) => made(&shared, &viewer, &form, &changes).await,
+        Ok(Ok(changes)) => made(&shared, (&viewer, &reader), &form, &changes).await,
     };
     let hidden =
         form.iter().filter(|(name, _)| name != "form_key" && name != "digest" && name != "step");
@@ -209,14 +222,16 @@ pub(super) async fn act(
     let entry = sent(&form, "entry");
     match done {
         Ok(made) => {
-            let of = context! { hidden, back, entry, wrong => Value::from(()), ..made };
+            let of = context! { hidden, back, wrong => Value::from(()), ..made };
             super::page("settings_change.html", &reader, StatusCode::OK, of)
         }
         Err(refused) => {
             let status = status_of(&refused);
             let wrong = told(&refused, &reader);
+            let entry = settings_told::heading(entry, &toml::Table::new(), reader.language);
+            let none = Vec::<Value>::new();
             let of =
-                context! { back, entry, wrong, lines => Vec::<Value>::new(), is_written => false };
+                context! { back, entry, wrong, lines => &none, rows => &none, is_written => false };
             super::page("settings_change.html", &reader, status, of)
         }
     }
@@ -225,11 +240,12 @@ pub(super) async fn act(
 /// Shows the changes, or writes them at the second press.
 async fn made(
     shared: &Shared,
-    viewer: &Viewer,
+    (viewer, reader): (&Viewer, &Reader),
     form: &Sent,
     changes: &[ConfigChange],
 ) -> Result<Value, ConfigurationRefusal> {
     let file = file(shared)?;
+    let before = file.read().await?.values;
     let is_written = sent(form, "step") == "write";
     let done = if is_written {
         let done = file.apply(changes, sent(form, "digest")).await?;
@@ -242,7 +258,13 @@ async fn made(
         file.propose(changes).await?
     };
     let unwritable = file.read().await?.unwritable;
+    let undo = is_written.then(|| settings_told::back(changes, &before)).flatten();
+    let undo = undo.unwrap_or_default();
+    let undo = undo.iter().map(|(name, value)| context! { name, value }).collect::<Vec<_>>();
     Ok(context! {
+        entry => settings_told::heading(sent(form, "entry"), &before, reader.language),
+        rows => settings_told::rows(changes, &before, reader.language),
+        undo,
         lines => done.lines.iter().map(show::value).collect::<Vec<_>>(),
         digest => done.digest,
         unwritable,
@@ -380,7 +402,9 @@ fn told(refused: &ConfigurationRefusal, reader: &Reader) -> Value {
         ConfigurationRefusal::Unreadable(_) => "settings_unreadable",
     };
     let is_whole = matches!(refused, ConfigurationRefusal::Meanwhile | ConfigurationRefusal::Same);
-    let detail = (!is_whole).then(|| refused.to_string());
+    let english = (!is_whole).then(|| refused.to_string());
+    let korean = english.as_deref().filter(|_| reader.language == Language::Ko);
+    let korean = korean.and_then(settings_told::refusal);
     let word = crate::language::words(reader.language).get(word).copied().unwrap_or_default();
-    context! { word, detail }
+    context! { word, is_foreign => korean.is_none(), detail => korean.or(english) }
 }

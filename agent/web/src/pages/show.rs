@@ -13,7 +13,7 @@ use crate::access::encoded;
 use crate::times;
 
 /// Adds the filters `figure`, `hours`, `length`, `time` (to the minute), `moment` (to the second),
-/// `time_in`, `dash`, `linked`, `marked`, `compact`.
+/// `time_in`, `dash`, `linked`, `sourced`, `marked`, `compact`.
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("figure", |value: Value| number(&value).map_or_else(dash, figure));
     environment.add_filter("hours", |value: Value, code: &str| {
@@ -45,12 +45,29 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("linked", |text: Value| {
         text.as_str().map_or_else(|| text.clone(), |text| Value::from_safe_string(linked(text)))
     });
+    environment.add_filter("sourced", |text: Value, code: &str| {
+        let language = crate::language::parse(code).unwrap_or_default();
+        let told = text.as_str().map(|text| linked(&of_one_language(text, language)));
+        told.map_or_else(|| text.clone(), Value::from_safe_string)
+    });
     environment.add_filter("marked", |text: Value| {
         text.as_str().map_or_else(|| text.clone(), |text| Value::from_safe_string(marked(text)))
     });
     environment.add_filter("compact", |value: Value| {
         serde_json::to_string(&value).unwrap_or_default().chars().take(400).collect::<String>()
     });
+}
+
+/// The source of a passage with the document's title in the reader's language: `EM-06 §1 (안전 ·
+/// Safety)` names it in both.
+fn of_one_language(source: &str, language: Language) -> String {
+    let titles = source.strip_suffix(')').and_then(|rest| rest.split_once(" ("));
+    let titles = titles.and_then(|(place, both)| Some((place, both.split_once(" · ")?)));
+    match (titles, language) {
+        (Some((place, (ko, _))), Language::Ko) => format!("{place} ({ko})"),
+        (Some((place, (_, en))), Language::En) => format!("{place} ({en})"),
+        (None, _) => source.to_owned(),
+    }
 }
 
 /// Returns the same, with the words in bold that a document marks by two asterisks.
@@ -278,6 +295,16 @@ mod tests {
         );
         assert_eq!(linked("외륜 EM-"), "외륜 EM-");
         assert_eq!(linked("\"'&"), "&quot;&#x27;&amp;");
+    }
+
+    #[test]
+    fn a_source_is_named_in_the_readers_language_alone() {
+        let both = "EM-06 §1 (베어링 교체 절차서 · Bearing replacement)";
+        assert_eq!(of_one_language(both, Language::Ko), "EM-06 §1 (베어링 교체 절차서)");
+        assert_eq!(of_one_language(both, Language::En), "EM-06 §1 (Bearing replacement)");
+        for one in ["EM-06 §1 (Plant rules)", "EM-06", "config"] {
+            assert_eq!(of_one_language(one, Language::En), one);
+        }
     }
 
     /// A figure of hours ago does not look as if it were fresh.

@@ -10,9 +10,11 @@ use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::event::{BaselineState, Event, SpectrumLines};
 use pdm_shared::id::{BearingKey, EventId};
+use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::places::Places;
 use super::show;
 use crate::api::{Names, key_of};
 use crate::problem::Problem;
@@ -101,15 +103,26 @@ fn beside(event: Event, key: &BearingKey) -> Option<Beside> {
     })
 }
 
-/// The bearings that can be laid over one: those of its machine first, then those of its site.
-pub(super) async fn others(shared: &Shared, key: &BearingKey) -> Result<Vec<Value>, Problem> {
-    let fleet = shared.site.plant.fleet().await?;
+/// The bearings that can be laid over one: those of its machine first, then those of its site, then
+/// those of other sites; with the names of their machines.
+pub(super) async fn others(
+    shared: &Shared,
+    key: &BearingKey,
+    language: Language,
+) -> Result<Vec<Value>, Problem> {
+    let (fleet, places) = (shared.site.plant.fleet().await?, Places::of(shared, language).await?);
     let mut others: Vec<&BearingKey> = fleet.iter().map(|row| &row.key).collect();
-    others.retain(|other| *other != key && other.site == key.site);
-    others.sort_by_key(|other| (other.equipment != key.equipment, (*other).clone()));
+    others.retain(|other| *other != key);
+    others.sort_by_key(|other| {
+        let is_near = (other.site != key.site, other.equipment != key.equipment);
+        (is_near, (*other).clone())
+    });
     let offered = others.into_iter().take(OFFERED).map(|other| {
+        let machine = places.name(other).map(|name| format!(" {name}")).unwrap_or_default();
+        let is_own = other.site == key.site;
+        let site = if is_own { String::new() } else { format!(" ({})", other.site) };
         context! {
-            name => format!("{} · {}", other.equipment, other.bearing),
+            name => format!("{} · {}{machine}{site}", other.equipment, other.bearing),
             address => show::address(other),
         }
     });

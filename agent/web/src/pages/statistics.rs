@@ -1,5 +1,6 @@
-//! Alarm statistics as ISA-18.2 and EEMUA 191 ask for: how many, how often at once, of which
-//! bearings, and what stands for long.
+//! The figures of a month: the work that waits and that was done, how long it took and how often
+//! the judgements were right; and alarm statistics as ISA-18.2 and EEMUA 191 ask for: how many, how
+//! often at once, of which bearings, and what stands for long.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use pdm_shared::topic::is_gateway_level;
 use super::{Reader, episodes, show};
 use crate::Shared;
 use crate::access::Viewer;
-use crate::plant::{EpisodeDetail, EpisodeFilter};
+use crate::plant::{EpisodeDetail, EpisodeFilter, WorkFigures};
 use crate::problem::Problem;
 
 /// Days that are looked at, the time over which ISA-18.2 (16.5) wants its averages.
@@ -57,6 +58,7 @@ struct ToldAlarm {
 
 async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
     let now = shared.site.clock.now();
+    let work = shared.site.plant.work_figures(now.plus_seconds(-DAYS * DAY_S)).await?;
     let (alarms, is_cut) = alarms(shared, now).await?;
     let open = shared.site.plant.episodes(EpisodeFilter::Open, None, MOST_OPEN).await?;
     let mut stale: Vec<&EpisodeDetail> = open.iter().filter(|one| is_stale(one, now)).collect();
@@ -74,6 +76,7 @@ async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
         }
     });
     Ok(context! {
+        work => work_shown(&work, reader),
         total => alarms.len(),
         per_day => (alarms.len() as f64 / DAYS * 10.0).round() / 10.0,
         peak,
@@ -85,6 +88,19 @@ async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
         stale_count => stale.len(),
         stale => stale.iter().take(LISTED).map(|one| episodes::episode_card(one, reader)).collect::<Vec<_>>(),
     })
+}
+
+/// The figures of the work. How often the judgements were right is told with the number of those
+/// that were inspected, as a share of two says little.
+fn work_shown(work: &WorkFigures, reader: &Reader) -> Value {
+    let right = work.right as usize;
+    let inspected = right + work.wrong as usize + work.other_cause as usize;
+    context! {
+        took => work.median_hours.map(|hours| show::life(hours, reader.language)),
+        inspected,
+        right_share => share(right, inspected),
+        ..show::value(work)
+    }
 }
 
 /// The alarms of the last days, newest first, and whether there are more than were read.

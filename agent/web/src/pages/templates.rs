@@ -11,11 +11,13 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use super::show;
 
-pub(super) const TEMPLATES: [(&str, &str); 44] = [
+pub(super) const TEMPLATES: [(&str, &str); 46] = [
     ("capture.html", include_str!("../../templates/capture.html")),
     ("demand.html", include_str!("../../templates/demand.html")),
     ("captures.html", include_str!("../../templates/captures.html")),
     ("removal.html", include_str!("../../templates/removal.html")),
+    ("relearning.html", include_str!("../../templates/relearning.html")),
+    ("history.html", include_str!("../../templates/history.html")),
     ("ack.html", include_str!("../../templates/ack.html")),
     ("episodes.html", include_str!("../../templates/episodes.html")),
     ("episode.html", include_str!("../../templates/episode.html")),
@@ -105,7 +107,7 @@ mod tests {
 
     /// The words that templates make their keys of, with what the store and the contracts can put
     /// there.
-    const MADE: [(&str, &[&str]); 12] = [
+    const MADE: [(&str, &[&str]); 16] = [
         (
             "refused_cause_",
             &["topic", "epoch", "owner", "new_bearing", "jump", "event_id", "unreadable"],
@@ -114,7 +116,11 @@ mod tests {
         ("fault_", &["outer_race", "inner_race", "ball", "cage"]),
         ("work_", &["open", "done", "dropped", "superseded"]),
         ("role_", &["viewer", "technician", "admin"]),
-        ("blind_", &["sensor", "standing"]),
+        ("blind_", &["sensor", "standing", "silent"]),
+        ("is_", &["sensor", "standing", "silent"]),
+        ("known_", &["people", "groups", "rotas", "channels"]),
+        ("lane_", &["mqtt", "email"]),
+        ("mark_", &["alarm", "acknowledged", "report", "note"]),
         ("range_", &["day", "week", "month", "year", "all"]),
         ("condition_", &["normal", "active", "frozen"]),
         ("cause_", &["sensor", "standstill"]),

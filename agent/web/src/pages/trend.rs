@@ -9,13 +9,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use pdm_shared::feature::Feature;
 use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::history::{self, BearingMark};
 use crate::Shared;
 use crate::api::{Names, key_of};
+use crate::language::language_of;
 use crate::plant::{SHOWN_FEATURES, WindowRow};
 use crate::problem::Problem;
 
@@ -88,12 +91,15 @@ struct Trend<'a> {
     limited: Option<&'a str>,
     /// The first window that was read, where earlier ones of the range were not.
     cut_at: Option<Timestamp>,
+    /// What happened to the bearing within the range, newest first.
+    marks: Vec<BearingMark>,
 }
 
 pub(super) async fn json(
     State(shared): State<Arc<Shared>>,
     Path(names): Path<Names>,
     Query(asked): Query<TrendAsked>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let key = key_of(&names)?;
     let hours = hours_of(asked.range.as_deref().unwrap_or("month"))?;
@@ -113,7 +119,10 @@ pub(super) async fn json(
         })?,
         None => Figure::Feature(Feature::Rms),
     };
+    let mut marks = history::marks(&shared, &key, language_of(&headers)).await?;
+    marks.retain(|mark| of_range.first().is_some_and(|first| mark.at >= first.measured_at));
     let trend = Trend {
+        marks,
         items: thinned(of_range, |row| figure.value(row)),
         windows: of_range.len(),
         limited,

@@ -11,7 +11,7 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::fault::Fault;
-use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
+use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState, WorkFound};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
@@ -151,8 +151,17 @@ impl Card<'_> {
         self.actions.iter().filter(|row| row.state == FollowUpState::Open)
     }
 
+    /// Until when the open work is to be done: the earliest date of the order, or the end of the
+    /// bearing's least remaining life as it is now, if that is earlier.
     fn due_at(&self) -> Option<Timestamp> {
-        self.open().filter_map(|row| row.due_at).min()
+        let asked = self.open().filter_map(|row| row.due_at).min();
+        let ends = asked.and(self.bearing).and_then(BearingRow::act_by);
+        asked.into_iter().chain(ends).min()
+    }
+
+    /// Whether the least remaining life ends before the date of the order.
+    fn is_sooner(&self) -> bool {
+        self.due_at() < self.open().filter_map(|row| row.due_at).min()
     }
 
     /// Whether open work was due when it was asked for.
@@ -193,6 +202,7 @@ impl Card<'_> {
             number => first.and_then(|row| row.work_order.as_deref()),
             due_at => self.due_at().map(show::value),
             is_late => self.is_late(),
+            is_sooner => self.is_sooner(),
             is_at_once => self.is_at_once(),
             asked_at => first.map(|row| show::value(row.asked_at)),
             is_open => self.open().next().is_some(),
@@ -242,7 +252,7 @@ async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Resu
     let is_full = list.len() >= limit as usize;
     let older = list.last().filter(|_| is_full && !is_open);
     let older = older.map(|last| cursor::write(place_of_work(last)));
-    let (fleet, places) = (plant.fleet().await?, Places::of(shared).await?);
+    let (fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
     let of_key: HashMap<&BearingKey, &BearingRow> =
         fleet.iter().map(|row| (&row.key, row)).collect();
     let mut all = cards(&list, &of_key, now);
@@ -333,7 +343,7 @@ async fn file(
     asked: &WorkPageAsked,
     reader: &Reader,
 ) -> Result<Response, Problem> {
-    const HEAD: [&str; 17] = [
+    const HEAD: [&str; 18] = [
         "work_order",
         "event_id",
         "number",
@@ -351,11 +361,12 @@ async fn file(
         "by",
         "at",
         "note",
+        "act_by",
     ];
     let (plant, now) = (&shared.site.plant, shared.site.clock.now());
     let (risk, element) = (asked.risk()?, element_of(&asked.element)?);
     let list = plant.work(asked.is_open()?, None, MOST).await?;
-    let (fleet, places) = (plant.fleet().await?, Places::of(shared).await?);
+    let (fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
     let of_key: HashMap<&BearingKey, &BearingRow> =
         fleet.iter().map(|row| (&row.key, row)).collect();
     let mut all = cards(&list, &of_key, now);
@@ -383,6 +394,7 @@ async fn file(
             or_empty(row.by.as_deref()),
             or_empty(row.at),
             or_empty(row.note.as_deref()),
+            or_empty(card.bearing.and_then(BearingRow::act_by)),
         ]
     });
     Ok(csv_file("work.csv", &HEAD, rows))
@@ -411,6 +423,10 @@ pub(super) struct WorkForm {
     by: String,
     #[serde(default)]
     note: String,
+    #[serde(default)]
+    verdict: String,
+    #[serde(default)]
+    repaired: Option<String>,
     #[serde(default)]
     back: String,
     // not flattened: a number beside flattened fields is not read from a form
@@ -461,8 +477,12 @@ async fn reported(
         by: form.by,
         at,
         note: Some(form.note).filter(|note| !note.trim().is_empty()),
-        repaired: false,
-        found: None,
+        repaired: form.repaired.is_some(),
+        found: reports::verdict(&form.verdict)?.map(|verdict| WorkFound {
+            verdict,
+            element: None,
+            cause: None,
+        }),
     };
     acts::report(shared, viewer, "page", &row.key, report).await
 }

@@ -75,6 +75,37 @@ pub struct ReportRow {
     pub withdrawn_by: Option<String>,
 }
 
+/// A repair that was reported and that the gateway has not learnt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RepairRow {
+    /// Site, machine and bearing.
+    #[serde(flatten)]
+    pub key: BearingKey,
+    /// The person who reported it.
+    pub by: String,
+    /// When it was done, as the person says.
+    pub at: Timestamp,
+}
+
+/// The work of a plant in figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct WorkFigures {
+    /// Actions that wait.
+    pub open: u32,
+    /// Those of them whose time is over.
+    pub overdue: u32,
+    /// Actions that were done within the time that is looked at.
+    pub done: u32,
+    /// Median time from the asking to the doing of those, hours; none where none was done.
+    pub median_hours: Option<f64>,
+    /// Inspected judgements that were right, of all time.
+    pub right: u32,
+    /// Those where nothing was wrong.
+    pub wrong: u32,
+    /// Those where something else was.
+    pub other_cause: u32,
+}
+
 /// The outcome of taking a report back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withdrawn {

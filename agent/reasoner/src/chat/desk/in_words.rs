@@ -72,6 +72,12 @@ impl CoreFields {
             (Watch::Standing { .. }, Language::En) => {
                 ("cannot be judged (it stands still)", "standing still now")
             }
+            (Watch::Silent { gateway: None, .. }, Language::Ko) => {
+                ("판정할 수 없음(측정이 멈춤)", "지금은 측정되지 않음")
+            }
+            (Watch::Silent { gateway: None, .. }, Language::En) => {
+                ("cannot be judged (its measuring stopped)", "not measured now")
+            }
             (Watch::Silent { .. }, Language::Ko) => {
                 ("판정할 수 없음(게이트웨이 통신 두절)", "지금은 측정되지 않음")
             }

@@ -1,5 +1,6 @@
 //! Tests of the fields.
 
+use super::FieldKind::{Count, List, Number, Text as Words};
 use super::*;
 use crate::configuration::dotted;
 
@@ -44,7 +45,9 @@ fn what_is_typed_becomes_the_value_of_its_kind() {
     let names = Value::Array(vec!["김".into(), "b c".into()]);
     assert_eq!(of(List, "김,, b c ").expect("right"), Some(names.clone()));
     assert_eq!(field("k", List, "", "").written(&names).as_deref(), Some("김, b c"));
-    for (kind, wrong) in [(Number, "NaN"), (Number, "8h"), (Count, "1.5"), (LEVELS, "Normal")] {
+    for (kind, wrong) in
+        [(Number, "NaN"), (Number, "8h"), (Count, "1.5"), (FieldKind::Choice(&["Watch"]), "Normal")]
+    {
         assert!(of(kind, wrong).is_err(), "{wrong}");
     }
 }

@@ -43,6 +43,7 @@ fn bearing(name: &str, risk: RiskLevel) -> BearingRow {
         rul_median_hours: None,
         rul_high_hours: None,
         rul_hours: None,
+        beat_s: None,
         blind: None,
         alarm: None,
         episode: None,
