@@ -87,6 +87,8 @@ pub(super) struct Sources<'a> {
     pub(super) tools: &'a dyn Toolbox,
     pub(super) fleet: &'a [CoreFields],
     pub(super) foci: &'a [Focus],
+    /// The question as it is read.
+    pub(super) message: &'a str,
 }
 
 impl<'a> Sources<'a> {

@@ -29,11 +29,12 @@ struct WordsFile {
     words: Vec<Named>,
 }
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("concepts.toml", include_str!("../../../../../config/words/concepts.toml")),
     ("everyday.toml", include_str!("../../../../../config/words/everyday.toml")),
     ("jargon.toml", include_str!("../../../../../config/words/jargon.toml")),
     ("house_rules.toml", include_str!("../../../../../config/words/house_rules.toml")),
+    ("spoken.toml", include_str!("../../../../../config/words/spoken.toml")),
 ];
 
 /// Groups of words of one meaning, in lower case.
@@ -58,6 +59,19 @@ pub(super) fn groups_of(word: &str) -> impl Iterator<Item = &'static Vec<String>
     };
     GROUPS.iter().filter(move |group| group.iter().any(|one| is_it(&one)))
 }
+
+/// The entries of the groups that are of several words (`lead time`, `떼어 내`), the longest first.
+pub(super) fn phrases() -> impl Iterator<Item = &'static str> {
+    PHRASES.iter().copied()
+}
+
+static PHRASES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let words = GROUPS.iter().flatten().map(String::as_str);
+    let mut all: Vec<&str> = words.filter(|one| one.contains(' ')).collect();
+    all.sort_unstable_by_key(|phrase| (std::cmp::Reverse(phrase.len()), *phrase));
+    all.dedup();
+    all
+});
 
 /// Whether a Latin word is a form of another: its plural, or a form of a verb.
 fn is_form_of(word: &str, one: &str) -> bool {
