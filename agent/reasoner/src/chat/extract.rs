@@ -92,6 +92,15 @@ pub(super) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
+    /// The records and tools of a conversation, what it may speak of, and the question.
+    pub(super) const fn of(
+        (desk, tools): (&'a dyn Desk, &'a dyn Toolbox),
+        (fleet, foci): (&'a [CoreFields], &'a [Focus]),
+        message: &'a str,
+    ) -> Self {
+        Self { desk, tools, fleet, foci, message }
+    }
+
     /// The bearing of a part.
     pub(super) fn focus(&self, part: &Part) -> Option<&'a Focus> {
         self.foci.iter().find(|focus| Some(&focus.core.key) == part.about.as_ref())

@@ -1,6 +1,6 @@
 //! Words of one meaning in both languages: the concepts of the field with how people say them, and
-//! the words of house rules (`config/words/`). A manual in one language answers a question in the
-//! other by them.
+//! the words of house rules and of everyday speech (`config/words/`). A manual in one language
+//! answers a question in the other by them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
