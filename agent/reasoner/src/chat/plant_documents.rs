@@ -38,11 +38,14 @@ pub(super) async fn own_words(
     reader: Reader,
     sources: &Sources<'_>,
 ) -> Option<OwnWords> {
-    let clause = asked(plan, sources.message);
+    let mut clauses: Vec<&str> = plan.iter().map(|part| part.clause.as_str()).collect();
+    clauses.dedup();
+    let clause = clauses.join(" ");
+    let whole = whole(plan, sources.message).unwrap_or(&clause);
     let of = |key: &BearingKey| fleet.iter().find(|core| core.key == *key);
     let mut cores: Vec<&CoreFields> = meant.keys.iter().filter_map(of).collect();
     own::leave_strokes(&mut cores, fleet, &clause);
-    if let Some(told) = permitted((plan, &cores), &clause, fleet, reader, sources).await {
+    if let Some(told) = permitted((plan, &cores), whole, fleet, reader, sources).await {
         return Some(told);
     }
     if let Some(stated) = stated((plan, &cores), &clause, fleet, reader, sources).await {
@@ -52,27 +55,22 @@ pub(super) async fn own_words(
     let (tools, language) = (sources.tools, reader.language);
     let scope = (&cores[..], fleet);
     let (told, answers) =
-        match own::answer_of_plant(tools, scope, (&clause, wanted), language).await? {
+        match own::answer_of_plant(tools, scope, (whole, wanted), language).await? {
             OwnAnswer::Said(told) => (told, Answers::Said),
             OwnAnswer::Partly(told) | OwnAnswer::Sections(told) => (told, Answers::Nearest),
         };
-    Some(OwnWords { told, call: own::call_for(&clause), answers })
+    Some(OwnWords { told, call: own::call_for(whole), answers })
 }
 
 /// Longest question that documents are asked with as a whole, characters. Chosen: a case and what is
 /// asked of it; a longer one tells a story.
 const WHOLE: usize = 200;
 
-/// The words that documents are asked with: the whole of a question of which the plan reads parts
-/// ("gas escapes, whom do I phone"), else the clauses that it reads.
-fn asked(plan: &[Part], message: &str) -> String {
+/// The whole of a question of which the plan reads parts ("gas escapes, whom do I phone"); nothing
+/// where the plan goes on with another one, or the question tells a story.
+fn whole<'m>(plan: &[Part], message: &'m str) -> Option<&'m str> {
     let is_part = |part: &Part| message.contains(part.clause.as_str());
-    if plan.iter().all(is_part) && message.chars().count() <= WHOLE {
-        return message.to_owned();
-    }
-    let mut clauses: Vec<&str> = plan.iter().map(|part| part.clause.as_str()).collect();
-    clauses.dedup();
-    clauses.join(" ")
+    (plan.iter().all(is_part) && message.chars().count() <= WHOLE).then_some(message)
 }
 
 /// Most machines that a question for a permission is about; a kind of machine in it (`pump`) names

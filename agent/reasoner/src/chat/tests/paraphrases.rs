@@ -113,18 +113,10 @@ impl Toolbox for Plant {
 /// The sections of a document of Markdown.
 fn sections(id: &str, text: &str) -> Vec<Value> {
     let (mut title, mut heading, mut body) = (id.to_owned(), String::new(), String::new());
-    let mut all = Vec::new();
-    let body_of = |heading: &str, body: &str, title: &str, all: &mut Vec<Value>| {
-        if !body.trim().is_empty() {
-            let title =
-                if heading.is_empty() { title.to_owned() } else { format!("{title} §{heading}") };
-            all.push(json!({ "id": format!("{id}#{}", all.len()), "title": title, "text": format!("{heading}\n{body}") }));
-        }
-    };
-    let text = text.rsplit("+++").next().unwrap_or_default();
+    let mut all: Vec<(String, String)> = Vec::new();
     for line in text.lines() {
         if let Some(head) = line.strip_prefix("## ") {
-            body_of(&heading, &body, &title, &mut all);
+            all.push((heading, body));
             (heading, body) = (head.to_owned(), String::new());
         } else if let Some(head) = line.strip_prefix("# ") {
             title = head.to_owned();
@@ -133,8 +125,14 @@ fn sections(id: &str, text: &str) -> Vec<Value> {
             body.push('\n');
         }
     }
-    body_of(&heading, &body, &title, &mut all);
-    all
+    all.push((heading, body));
+    all.retain(|(_, body)| !body.trim().is_empty());
+    let of = |(at, (heading, body)): (usize, &(String, String))| {
+        let title = if heading.is_empty() { title.clone() } else { format!("{title} §{heading}") };
+        let text = format!("{heading}\n{body}");
+        json!({ "id": format!("{id}#{at}"), "title": title, "text": text })
+    };
+    all.iter().enumerate().map(of).collect()
 }
 
 fn plant(folder: &Path) -> (Plant, Vec<Asked>) {
