@@ -62,8 +62,8 @@ pub(super) async fn own_words(
     Some(OwnWords { told, call: own::call_for(whole), answers })
 }
 
-/// Longest question that documents are asked with as a whole, characters. Chosen: a case and what is
-/// asked of it; a longer one tells a story.
+/// Longest question that documents are asked with as a whole, characters. Chosen: a case and what
+/// is asked of it; a longer one tells a story.
 const WHOLE: usize = 200;
 
 /// The whole of a question of which the plan reads parts ("gas escapes, whom do I phone"); nothing
@@ -77,8 +77,8 @@ fn whole<'m>(plan: &[Part], message: &'m str) -> Option<&'m str> {
 /// none. Chosen: two.
 const ASKED_ABOUT: usize = 2;
 
-/// What they say to a question whether something may be done with a grease, an oil or a bolt: a rule,
-/// where the values of the machine would not answer.
+/// What they say to a question whether something may be done with a grease, an oil or a bolt: a
+/// rule, where the values of the machine would not answer.
 async fn permitted(
     (plan, cores): (&[Part], &[&CoreFields]),
     clause: &str,

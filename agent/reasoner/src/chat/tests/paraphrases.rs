@@ -27,7 +27,7 @@ struct Machine {
 }
 
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct OtherWords {
     q: String,
     holds: String,
     #[serde(default)]
@@ -37,7 +37,7 @@ struct Asked {
 #[derive(Debug, Deserialize)]
 struct Questions {
     machine: Vec<Machine>,
-    asked: Vec<Asked>,
+    asked: Vec<OtherWords>,
 }
 
 /// What an answer is worth.
@@ -135,7 +135,7 @@ fn sections(id: &str, text: &str) -> Vec<Value> {
     all.iter().enumerate().map(of).collect()
 }
 
-fn plant(folder: &Path) -> (Plant, Vec<Asked>) {
+fn plant(folder: &Path) -> (Plant, Vec<OtherWords>) {
     let read = |path: &Path| std::fs::read_to_string(path).expect("a file");
     let questions: Questions =
         toml::from_str(&read(&folder.join("questions.toml"))).expect("questions");

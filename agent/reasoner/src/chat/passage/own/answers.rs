@@ -124,7 +124,7 @@ pub(in crate::chat) async fn answer_of_plant(
     let all: Vec<&CoreFields> = fleet.iter().collect();
     call_by_ids(&mut terms, &machines(&all, fleet));
     let least = if about.is_empty() { PARTLY } else { PARTLY_OF_MACHINE };
-    let asked = Asked { terms, wants_figure: asks_figure(clause), least };
+    let asked = AskedWords { terms, wants_figure: asks_figure(clause), least };
     match (said(&sections, &asked, wanted, language), wanted) {
         (Some(said), _) => Some(said),
         (None, Wanted::AskedBack | Wanted::Likely | Wanted::Sure) => None,
@@ -172,7 +172,7 @@ fn of_question(clause: &str, about: &[Machine]) -> Vec<Term> {
 }
 
 /// What a question asks of the documents.
-struct Asked {
+struct AskedWords {
     /// Its telling words.
     terms: Vec<Term>,
     /// It asks for a figure: how much, how long, how many.
@@ -184,7 +184,7 @@ struct Asked {
 /// The pieces that have most of the question's words.
 fn said(
     sections: &[PlantSection],
-    asked: &Asked,
+    asked: &AskedWords,
     wanted: Wanted,
     language: Language,
 ) -> Option<OwnAnswer> {
@@ -468,8 +468,11 @@ mod tests {
     }
 
     fn asked(question: &str) -> Option<OwnAnswer> {
-        let asked =
-            Asked { terms: telling(question), wants_figure: asks_figure(question), least: PARTLY };
+        let asked = AskedWords {
+            terms: telling(question),
+            wants_figure: asks_figure(question),
+            least: PARTLY,
+        };
         said(&sections(), &asked, Wanted::Any, Language::En)
     }
 
