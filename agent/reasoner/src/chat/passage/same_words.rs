@@ -1,6 +1,10 @@
 //! Words of one meaning in both languages: the concepts of the field with how people say them, and
 //! the words of house rules and of everyday speech (`config/words/`). A manual in one language
 //! answers a question in the other by them.
+//!
+//! Lists, and no vectors of words: those of multilingual-e5-small, one a word, with soft alignment,
+//! put the right piece first for 11 to 13 of 20 questions in other words than the documents, the
+//! same word alone for 13, the whole model (72 MB, four bits) for 8 to 11.
 
 use std::collections::BTreeMap;
 use std::path::Path;
