@@ -195,7 +195,7 @@ impl Chat<'_> {
                 if making.last.is_none() || matches!(reason, Some(ModelError::BareNumber)) =>
             {
                 let sources =
-                    Sources { desk: self.desk, tools: self.tools, fleet: &scope, foci: &foci };
+                    Sources::of((self.desk, self.tools), (&scope, &foci), &question.message);
                 let told = answer::without_model(language, reason.as_ref());
                 let asked = (&plan[..], &meant);
                 match self.by_extraction(asked, &fleet, reader, &sources, &mut making).await {

@@ -87,9 +87,20 @@ pub(super) struct Sources<'a> {
     pub(super) tools: &'a dyn Toolbox,
     pub(super) fleet: &'a [CoreFields],
     pub(super) foci: &'a [Focus],
+    /// The question as it is read.
+    pub(super) message: &'a str,
 }
 
 impl<'a> Sources<'a> {
+    /// The records and tools of a conversation, what it may speak of, and the question.
+    pub(super) const fn of(
+        (desk, tools): (&'a dyn Desk, &'a dyn Toolbox),
+        (fleet, foci): (&'a [CoreFields], &'a [Focus]),
+        message: &'a str,
+    ) -> Self {
+        Self { desk, tools, fleet, foci, message }
+    }
+
     /// The bearing of a part.
     pub(super) fn focus(&self, part: &Part) -> Option<&'a Focus> {
         self.foci.iter().find(|focus| Some(&focus.core.key) == part.about.as_ref())

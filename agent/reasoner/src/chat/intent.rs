@@ -16,7 +16,7 @@ pub(super) use plain::{
     velocity_mm_s,
 };
 use resemblance::Spoken;
-pub(super) use resemblance::{asked_words, listed_words};
+pub(super) use resemblance::{asked_words, listed_words, share_of_documents};
 pub(super) use words::{QUESTION_WORDS, has};
 
 mod guessed;

@@ -19,6 +19,7 @@ use crate::meter::Ledger;
 use crate::wire::{ChatRequest, Completion, FinishReason, WireCall, WireFunction};
 
 mod kinds;
+mod paraphrases;
 mod people;
 mod plain;
 mod plant;

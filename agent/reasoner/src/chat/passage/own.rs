@@ -140,6 +140,9 @@ pub(in crate::chat) async fn of_machines(
         told.push(no_lock_out(general.as_deref(), language));
         stated.push(Stated::Isolation);
     }
+    if asked == [Stated::Lubricant] && figures::lack_amount(clause, &told) {
+        told.insert(0, figures::no_figure(language).to_owned());
+    }
     let call = call_for(clause);
     (!told.is_empty()).then(|| StatedWords { stated, told: told.join("\n"), call })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::intent::{PLAIN_WORDS, QUESTION_WORDS};
-use super::same_words::groups_of;
+use super::same_words::{groups_of, phrases};
 use super::section::Section;
 use super::small_words::{ends_as_verb, is_small};
 
@@ -104,6 +104,11 @@ impl Term {
         &self.own
     }
 
+    /// Counts other names of the thing as the word.
+    pub(super) fn also_called(&mut self, names: impl IntoIterator<Item = String>) {
+        self.same.extend(names.into_iter().filter(|name| !name.is_empty()));
+    }
+
     /// How well a text in lower case holds the word: 1 for itself, less for one that counts as it.
     pub(super) fn share_held_by(&self, text: &str) -> f64 {
         match () {
@@ -144,17 +149,20 @@ pub(super) fn terms(clause: &str) -> Vec<Term> {
 /// The telling words of a question for the plant's own documents, each with those of the same
 /// meaning in both languages.
 pub(super) fn telling(clause: &str) -> Vec<Term> {
-    let lower = clause.to_lowercase();
+    let (lower, mut terms) = without_phrases(&clause.to_lowercase());
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
-    let mut terms: Vec<Term> = Vec::new();
     for word in words.filter(|word| !word.is_empty()) {
         let stem = stem(word);
         let is_short = stem.chars().count() < if stem.is_ascii() { 3 } else { 2 };
         if is_short || [word, stem].into_iter().any(|one| is_small(one) || EMPTY.contains(&one)) {
             continue;
         }
-        let mut same: BTreeSet<String> =
-            groups_of(stem).flatten().filter(|one| *one != stem).cloned().collect();
+        let mut same: BTreeSet<String> = groups_of(stem)
+            .chain(groups_of(word))
+            .flatten()
+            .filter(|one| *one != stem)
+            .cloned()
+            .collect();
         let is_verb = ends_as_verb(word) || ends_as_verb(stem);
         let is_predicate = !stem.is_ascii() && same.is_empty() && is_verb;
         // `안 소장` for `안소장`
@@ -208,11 +216,57 @@ fn holds(text: &str, one: &str) -> bool {
     if !one.is_ascii() || one.contains('-') {
         return text.contains(one);
     }
+    if one.contains(' ') {
+        return place_of_phrase(text, one).is_some();
+    }
     let mut words =
         text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.any(|word| {
         word == one || (one.len() > 3 && (word.starts_with(one) || begins_alike(word, one)))
     })
+}
+
+/// Longest ending that a phrase may have where it is found (`lead times`, `locked out`), letters.
+const ENDING: usize = 2;
+
+/// Where a text in lower case has a phrase of Latin words, each of them whole.
+fn place_of_phrase(text: &str, phrase: &str) -> Option<std::ops::Range<usize>> {
+    text.match_indices(phrase).find_map(|(at, _)| {
+        let rest = &text[at + phrase.len()..];
+        let ending = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric()) && ending <= ENDING;
+        is_whole.then_some(at..at + phrase.len() + ending)
+    })
+}
+
+/// Where a text has a phrase that begins as Korean words do, to the end of the last one.
+fn place_of_begin(text: &str, phrase: &str) -> Option<std::ops::Range<usize>> {
+    let at = text.find(phrase)?;
+    let behind = at + phrase.len();
+    let rest = text.get(behind..)?;
+    let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+    Some(at..behind + end)
+}
+
+/// Takes the phrases of several words that a list knows (`lead time`, `떼어 내`) out of a question in
+/// lower case: the longest first, each as one word of it.
+fn without_phrases(lower: &str) -> (String, Vec<Term>) {
+    let (mut rest, mut terms) = (lower.to_owned(), Vec::new());
+    for phrase in phrases() {
+        let place = if phrase.is_ascii() {
+            place_of_phrase(&rest, phrase)
+        } else {
+            place_of_begin(&rest, phrase)
+        };
+        let Some(place) = place else { continue };
+        rest.replace_range(place, " ");
+        // what a phrase is of, its last word says: `head pulley`
+        let last = phrase.rsplit(' ').next().filter(|word| word.is_ascii() && !is_small(word));
+        let groups = groups_of(phrase).chain(last.into_iter().flat_map(groups_of));
+        let same = groups.flatten().filter(|one| *one != phrase).cloned().collect();
+        terms.push(Term { own: phrase.to_owned(), is_predicate: false, same });
+    }
+    (rest, terms)
 }
 
 pub(super) fn weight(text: &str, terms: &[Term], rarity: &[f64]) -> f64 {

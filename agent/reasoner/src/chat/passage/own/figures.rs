@@ -13,6 +13,9 @@ pub(super) fn asks_figure(clause: &str) -> bool {
 /// Whether a line has a figure that stands by itself: not in a name (`CH-1`), nor the number of a
 /// step.
 pub(super) fn has_free_figure(line: &str) -> bool {
+    if has_number_in_words(line) {
+        return true;
+    }
     let line = line.trim_start();
     let step = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
     let line = if line[step..].starts_with('.') { &line[step..] } else { line };
@@ -28,6 +31,92 @@ pub(super) fn has_free_figure(line: &str) -> bool {
         }
     }
     false
+}
+
+/// Numbers in words, and what they count: a figure as well.
+const NUMBERS: [&str; 16] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve",
+    "half", "한", "두", "세", "네",
+];
+const COUNTED: [&str; 24] = [
+    "hour",
+    "hours",
+    "minute",
+    "minutes",
+    "day",
+    "days",
+    "week",
+    "weeks",
+    "month",
+    "months",
+    "year",
+    "years",
+    "people",
+    "persons",
+    "times",
+    "metres",
+    "turns",
+    "시간",
+    "시간은",
+    "명",
+    "명이",
+    "달",
+    "번",
+    "바퀴",
+];
+
+/// Whether a line has a number in words before what it counts: `two days`, `한 시간`.
+fn has_number_in_words(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.windows(2).any(|pair| NUMBERS.contains(&pair[0]) && COUNTED.contains(&pair[1]))
+        || ["하루", "이틀", "사흘"].iter().any(|one| lower.contains(one))
+}
+
+/// Units of an amount of grease or oil, and what counts it.
+const AMOUNTS: [&str; 20] = [
+    "g",
+    "gram",
+    "grams",
+    "kg",
+    "ml",
+    "cc",
+    "cm3",
+    "cm³",
+    "l",
+    "litre",
+    "litres",
+    "liter",
+    "liters",
+    "그램",
+    "리터",
+    "밀리리터",
+    "shots",
+    "strokes",
+    "drops",
+    "방울",
+];
+
+/// Whether a text says an amount of grease or oil: `12 g`, `3 l`.
+fn has_amount(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| c.is_whitespace() || ",;:()".contains(c)).collect();
+    let is_number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
+    words
+        .iter()
+        .zip(words.iter().skip(1))
+        .any(|(number, unit)| is_number(number) && AMOUNTS.contains(&unit.trim_end_matches('.')))
+        || words.iter().any(|word| {
+            let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            unit.len() < word.len() && AMOUNTS.contains(&unit.trim_end_matches('.'))
+        })
+}
+
+/// Whether a question asks how much grease or oil, and what is told says no amount.
+pub(super) fn lack_amount(clause: &str, told: &[String]) -> bool {
+    asks_figure(clause) && !told.is_empty() && !told.iter().any(|text| has_amount(text))
 }
 
 /// Says that pieces are those that come nearest, and which words of the question they lack. Whether

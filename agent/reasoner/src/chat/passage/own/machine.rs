@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::super::desk::CoreFields;
 use super::super::super::intent::QUESTION_WORDS;
+use super::super::terms::Term;
 
 /// A machine by its names.
 #[derive(Debug, Clone)]
@@ -60,6 +61,30 @@ pub(super) fn machines(meant: &[&CoreFields], fleet: &[CoreFields]) -> Vec<Machi
         });
     }
     all
+}
+
+/// Most machines in whose names a word stands that stands for their ids. Chosen: two; a word of
+/// three is a kind.
+const CALLED: usize = 2;
+
+/// Counts the id and the names of a machine as the words of its name: people say `cooling tower`
+/// where a document writes CT-1, and ask in the other language.
+pub(super) fn call_by_ids(terms: &mut [Term], everyone: &[Machine]) {
+    for term in terms {
+        let is_of_name = |one: &&Machine| one.names.iter().any(|name| has_word(name, term.word()));
+        let named: Vec<&Machine> = everyone.iter().filter(is_of_name).collect();
+        if named.len() <= CALLED {
+            let names = named.iter().flat_map(|one| one.names.iter().chain([&one.id])).cloned();
+            term.also_called(names.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// Whether a name has a word: a Latin one whole, a Korean one as the begin of a word.
+fn has_word(name: &str, word: &str) -> bool {
+    let mut words = name.split_whitespace();
+    word.contains(' ') && name.contains(word)
+        || words.any(|one| one == word || !word.is_ascii() && one.starts_with(word))
 }
 
 /// The site of a machine and the letters of its id: `BLW-1` and `BLW-2` are of one group.
