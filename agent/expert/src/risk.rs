@@ -151,7 +151,7 @@ impl Proposal {
             return;
         };
         let critical = rules.risk.critical_level_ratio;
-        let stops = has_risen(case, critical) || urgency == Urgency::Act;
+        let stops = has_risen(case, rules) || urgency == Urgency::Act;
         let asked = if ratio >= critical && stops {
             RiskLevel::Critical
         } else if ratio >= rules.risk.warning_level_ratio {
@@ -189,7 +189,7 @@ impl Proposal {
         let Some(ratio) = case.event.anomaly.level_ratio else { return };
         let zone = case.zone();
         let critical = rules.risk.critical_level_ratio;
-        let is_ground = ratio >= critical && has_risen(case, critical)
+        let is_ground = ratio >= critical && has_risen(case, rules)
             || ratio >= rules.risk.warning_level_ratio && urgency == Urgency::Act
             || stage >= 4
             || zone.is_some_and(|zone| zone >= rules.stage.damage_zone)
@@ -225,10 +225,14 @@ impl Proposal {
     }
 }
 
-/// Whether the RMS of this window itself stands at so many times the last normal one, where both
-/// are known. The ratio that the edge tells is that of its highest level, which is the envelope in
-/// an early damage; the level at which bearings end was read from the RMS.
-fn has_risen(case: &Case<'_>, times: f64) -> bool {
+/// Whether the RMS of this window itself stands at the level at which bearings end, against the last
+/// normal one, where both are known. The ratio that the edge tells is that of its highest level,
+/// which is the envelope in an early damage; the level at which bearings end was read from the RMS.
+/// What stands at Critical stays there while the RMS is up at all: single windows waver.
+fn has_risen(case: &Case<'_>, rules: &Rules) -> bool {
+    let stands = case.before().is_some_and(|before| before.risk == RiskLevel::Critical);
+    let ratios = &rules.risk;
+    let times = if stands { ratios.warning_level_ratio } else { ratios.critical_level_ratio };
     let normal = case.before().and_then(|before| before.normal_rms_g);
     let levels = normal.zip(case.event.time_domain.rms_g);
     levels.is_none_or(|(normal, now)| now >= times * normal)

@@ -58,6 +58,10 @@ fn what_the_gateway_cannot_judge_is_told_and_never_called_sound() {
              element",
             "longer",
         ),
+        (
+            "lines near those of outer_race can be explained by the mains frequency 120 Hz",
+            "with its power off",
+        ),
         ("lines of the cage stand out: the cage or a rolling element may be damaged", "longer"),
         ("a reason of a later version", "measure again"),
     ] {
