@@ -254,11 +254,12 @@ impl Catalogue {
 }
 
 /// Returns races of common ball bearings and of the open recordings' bearings whose lines stand
-/// within 1 % of an order, nearest first, at most `most`; 1 % is the slip of a bearing that is not
-/// worn (Randall & Antoni 2011). With every bearing of the catalogue each order would fit one.
+/// within 1 % of an order, nearest first, and how many beyond the first `most` there are; 1 % is
+/// the slip of a bearing that is not worn (Randall & Antoni 2011). With every bearing of the
+/// catalogue each order would fit one.
 /// Rolling elements are left out: theirs seldom stand alone, and one of them has the order of an
 /// inverter in the recordings of Paderborn.
-pub fn races_at(order: f64, most: usize) -> Vec<String> {
+pub fn races_at(order: f64, most: usize) -> (Vec<String>, usize) {
     const SLIP: f64 = 0.01;
     let is_common = |bearing: &&'static Bearing| {
         bearing.family.as_deref().is_none_or(|family| matches!(family, "62" | "63"))
@@ -271,5 +272,6 @@ pub fn races_at(order: f64, most: usize) -> Vec<String> {
     let all = BUILT_IN.bearings.iter().filter(is_common).flat_map(parts);
     let mut near: Vec<(f64, String)> = all.filter(|(off, _)| *off <= SLIP).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
-    near.into_iter().take(most).map(|(_, name)| name).collect()
+    let more = near.len().saturating_sub(most);
+    (near.into_iter().take(most).map(|(_, name)| name).collect(), more)
 }

@@ -109,14 +109,20 @@ pub fn judged_block(
     }
 }
 
+/// Most races that are told with lines of another bearing: those of the first that a line of text
+/// holds.
+const MOST_RACES: usize = 6;
+
 /// A hint where lines stand at an order that no part of the bearing has, but one of the catalogue
 /// has.
 fn wrong_bearing(order: f64) -> Option<String> {
-    let fitting = catalogue::races_at(order, 3);
+    // the order is that of a bearing that slips, so the nearest entry need not be the one built in
+    let (fitting, more) = catalogue::races_at(order, MOST_RACES);
+    let others = if more == 0 { String::new() } else { format!(" or {more} more") };
     (!fitting.is_empty()).then(|| {
         format!(
             "lines at {order:.3} times the shaft speed fit no part of the configured bearing: is \
-             another one built in? They would be of {}",
+             another one built in? They would be of {}{others}",
             fitting.join(", ")
         )
     })

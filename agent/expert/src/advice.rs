@@ -74,16 +74,28 @@ pub fn recommend(
         || Text::new("베어링", "bearing"),
         |fault| {
             let name = element(fault);
-            Text::new(format!("베어링({} 결함)", name.ko), format!("bearing ({} fault)", name.en))
+            let second = screening.second.filter(|second| *second != fault).map(element);
+            let (ko, en) = second.map_or_else(
+                || (String::new(), String::new()),
+                |second| {
+                    (format!(", {}도 의심", second.ko), format!(", perhaps {} too", second.en))
+                },
+            );
+            Text::new(
+                format!("베어링({} 결함{ko})", name.ko),
+                format!("bearing ({} fault{en})", name.en),
+            )
         },
     );
+    let is_single = screening.finding == Finding::Single;
     match shown.risk {
         RiskLevel::Normal if screening.finding == Finding::Suspected => suspected(screening),
         RiskLevel::Normal => screening.reason.map_or_else(keep_running, settle),
-        RiskLevel::Watch if screening.finding == Finding::Single => {
-            screening.open.map_or_else(|| second_measurement(&part), open_part)
+        RiskLevel::Watch if is_single => {
+            screening.open.map_or_else(|| single(&part, staging), open_part)
         }
         RiskLevel::Watch => watch(&part),
+        RiskLevel::Warning if is_single || screening.has_leapt => at_once(&part, staging),
         RiskLevel::Warning => warning(&part, remaining, rules),
         RiskLevel::Critical => critical(&part),
     }
@@ -102,6 +114,38 @@ fn second_measurement(part: &Text) -> Text {
              same point, speed and load. Check that a spare is in stock",
             part.en
         ),
+    )
+}
+
+/// The advice on one recording without a history whose velocity may be in a bad zone as well.
+fn single(part: &Text, staging: &Staging) -> Text {
+    let second = second_measurement(part);
+    if staging.is_fast { joined(&[with_stop(second), cause_of_velocity()]) } else { second }
+}
+
+/// The advice on a sign that cannot wait for further windows, and that nothing has confirmed.
+fn at_once(part: &Text, staging: &Staging) -> Text {
+    let first = Text::new("즉시 재측정할 것.", "Measure again at once.");
+    let told = joined(&[first, with_stop(single(part, staging))]);
+    let then = Text::new(
+        "확인되면 부하를 낮추고 교체를 준비.",
+        "If it is confirmed, reduce the load and prepare the replacement.",
+    );
+    joined(&[told, then, if_worse()])
+}
+
+/// A sentence that another one follows.
+fn with_stop(text: Text) -> Text {
+    let closed = |text: String| if text.ends_with('.') { text } else { text + "." };
+    Text::new(closed(text.ko), closed(text.en))
+}
+
+/// What else makes a velocity that one recording shows beside the lines of a bearing.
+fn cause_of_velocity() -> Text {
+    Text::new(
+        "진동속도의 원인(불평형·축정렬·이완, 전원 주파수의 배수 성분)도 함께 확인",
+        "Find the cause of the velocity, too: balance, alignment, looseness, or a multiple of \
+         the mains frequency",
     )
 }
 
@@ -195,6 +239,9 @@ fn suspected(screening: &Screening) -> Text {
     if let Some(reason) = screening.reason {
         return reason.step();
     }
+    if screening.has_spikes {
+        return spikes();
+    }
     if screening.fault.is_some() {
         return Text::new(
             "같은 측정점에서 재측정하여 확인",
@@ -205,6 +252,15 @@ fn suspected(screening: &Screening) -> Text {
         "불평형·축정렬·이완·러빙 등 설비 상태와 센서 취부를 점검하고 같은 측정점에서 재측정하여 확인",
         "Check the machine (balance, alignment, looseness, rubbing) and the sensor's mounting, and \
          measure again at the same point to confirm",
+    )
+}
+
+/// Returns the advice on spikes that no bearing makes.
+fn spikes() -> Text {
+    Text::new(
+        "센서 취부·케이블·커넥터를 점검하고 공정의 단발 충격 시점을 피해 같은 측정점에서 재측정",
+        "Check the sensor's mounting, cable and connector, and measure again at the same point \
+         between the strokes of the process, if it has any",
     )
 }
 

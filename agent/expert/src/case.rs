@@ -278,6 +278,8 @@ pub struct PointState {
     pub short_life: u32,
     /// Judgements in a row in which level and impulsiveness were up together without a name.
     pub spreading: u32,
+    /// Judgements in a row in which the named element had many multiples with sidebands.
+    pub multiples: u32,
     /// Highest raw kurtosis while the risk stands above Normal.
     pub highest_kurtosis: Option<f64>,
     /// Highest RMS of the acceleration while the risk stands above Normal, g.
@@ -286,6 +288,8 @@ pub struct PointState {
     pub normal_floor_g: Option<f64>,
     /// RMS of the acceleration at the last normal judgement, g.
     pub normal_rms_g: Option<f64>,
+    /// Highest RMS of the acceleration at a normal judgement since the baseline was complete, g.
+    pub most_normal_rms_g: Option<f64>,
     /// RMS of the envelope at the last normal judgement, g.
     pub normal_envelope_g: Option<f64>,
     /// The state of the sensor.
@@ -322,10 +326,12 @@ impl Default for PointState {
             usual: None,
             short_life: 0,
             spreading: 0,
+            multiples: 0,
             highest_kurtosis: None,
             highest_rms_g: None,
             normal_floor_g: None,
             normal_rms_g: None,
+            most_normal_rms_g: None,
             normal_envelope_g: None,
             sensor: Sensor::default(),
             learnt: false,

@@ -12,7 +12,7 @@ use pdm_shared::text::Text;
 use crate::advice::{LEAD_TIME, ShownState, recommend};
 use crate::case::{BearingState, Case, Judgement, MAX_POINTS, PointState};
 use crate::degradation::{Degrading, degrade};
-use crate::pf_stage::{MachinePart, Staging, stage, tell_standing};
+use crate::pf_stage::{MachinePart, Staging, ToldStage, if_the_bearing, stage, tell_standing};
 use crate::risk::{Proposal, latch, propose};
 use crate::rul::{Remaining, Urgency, assess};
 use crate::rules::Rules;
@@ -103,6 +103,7 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     if !case.is_late() {
         point.short_life = thoughts.remaining.short_life;
         point.spreading = thoughts.staging.spreading;
+        point.multiples = thoughts.staging.multiples;
         point.sensor.take(case.event.measured_at, &case.event.signal_quality);
         repair::note_baseline(&mut point, case.before(), case.event);
     }
@@ -115,8 +116,13 @@ fn judge_on(case: &Case<'_>, rules: &Rules, asked: Option<RiskLevel>) -> Judgeme
     } else {
         (case.memory.state.stage() == shown_stage).then(|| "memory.stage".to_owned())
     };
-    tell_standing(&mut thoughts.staging.thought, shown_stage, own_stage, path.as_deref());
     let fault = shown_fault(&thoughts, &state, shown_stage);
+    let told = ToldStage {
+        shown: shown_stage,
+        own: own_stage,
+        is_if: fault.is_none() && thoughts.staging.unnamed.is_some(),
+    };
+    tell_standing(&mut thoughts.staging.thought, told, path.as_deref());
     let is_back = is_back(case, &thoughts, &state, rules);
     let shown = ShownState { risk, stage: shown_stage, fault, is_back };
     let mut diagnosis = assemble(case, rules, thoughts, shown);
@@ -404,9 +410,11 @@ fn reason(case: &Case<'_>, thoughts: &Thoughts, shown: ShownState) -> Text {
     } else if stage == 0 {
         Text::new(format!("이상 감지, {}", trend.ko), format!("an anomaly, {}", trend.en))
     } else {
+        let is_if = shown.fault.is_none() && thoughts.staging.unnamed.is_some();
+        let (ko, en) = if_the_bearing(is_if);
         Text::new(
-            format!("P-F {stage}단계, {}", trend.ko),
-            format!("P-F stage {stage}, {}", trend.en),
+            format!("P-F {stage}단계{ko}, {}", trend.ko),
+            format!("P-F stage {stage}{en}, {}", trend.en),
         )
     }];
     if thoughts.proposal.is_held_to_watch() {

@@ -9,9 +9,10 @@
 //! level up and kurtosis fallen back: damage spreads; STAGE-3F a second family of lines; STAGE-3G
 //! signs of the bearing at a level that stops a machine; STAGE-4A line and zone D; STAGE-4B the
 //! floor has drowned the lines. STAGE-2C one recording without a history names the element with
-//! certainty: stage 2, until a second measurement confirms more; the zones of the velocity are
-//! absolute and count at once. STAGE-2D damage whose element is open, in one recording without a
-//! history or beside a flag: stage 2.
+//! certainty: stage 2, until a second measurement confirms more. STAGE-2E the velocity of one
+//! recording in a bad zone is told, and asks for no later stage: mains and imbalance make it, too.
+//! STAGE-2F lines of a second element in one recording. STAGE-2D damage whose element is open, in
+//! one recording without a history or beside a flag: stage 2.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle};
 use pdm_shared::risk::RiskLevel;
@@ -37,6 +38,10 @@ pub struct Staging {
     pub stage: u8,
     /// Level and impulsiveness were up together without a name, judgements in a row.
     pub spreading: u32,
+    /// The named element had many multiples with sidebands, judgements in a row.
+    pub multiples: u32,
+    /// One recording's velocity is in a bad zone beside the lines of a named element.
+    pub is_fast: bool,
     /// The part that the anomaly speaks of, where it speaks of the machine rather than of the
     /// bearing.
     pub machine: Option<MachinePart>,
@@ -94,19 +99,9 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
     let unnamed_spread = symptoms.level && symptoms.impulsive && screening.fault.is_none();
     let before = case.before().map_or(0, |state| state.spreading);
     let spreading = if unnamed_spread { before + 1 } else { 0 };
-    let mut asks = Vec::new();
-    if let Some(fault) = screening.fault {
-        let by_lines = lines::asks(case, fault, rules);
-        asks.extend(
-            by_lines
-                .into_iter()
-                .filter(|ask| screening.finding != Finding::Single || lines::is_absolute(ask)),
-        );
-        let is_clear = asks.iter().any(|ask| ask.stage >= 2);
-        if screening.is_named_at_once && !is_clear {
-            asks.push(lines::by_name(case, fault));
-        }
-    }
+    let has_many = screening.fault.is_some_and(|fault| lines::has_many(case, fault, rules));
+    let multiples = if has_many { case.before().map_or(0, |state| state.multiples) + 1 } else { 0 };
+    let mut asks = by_lines(case, screening, multiples, rules);
     asks.extend(screening.open.map(lines::by_open_damage));
     asks.extend(symptoms.asks(case, screening, spreading, rules));
     asks.extend(memory::asks(case, screening, &symptoms, rules));
@@ -129,11 +124,32 @@ pub fn stage(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging {
     Staging {
         stage,
         spreading,
+        multiples,
+        is_fast: screening.finding == Finding::Single
+            && screening.fault.is_some()
+            && case.zone().is_some_and(|zone| zone >= rules.stage.limited_zone),
         machine,
         unnamed: is_unnamed.then_some(sign),
         thought: thought(case, stage, &asks, second, machine),
         doubts: doubts(case, screening, stage),
     }
+}
+
+/// The stages that the lines of the named element ask for; of one recording its name alone, with
+/// what stands beside it.
+fn by_lines(case: &Case<'_>, screening: &Screening, multiples: u32, rules: &Rules) -> Vec<Ask> {
+    let Some(fault) = screening.fault else { return Vec::new() };
+    let is_single = screening.finding == Finding::Single;
+    let mut asks = if is_single { Vec::new() } else { lines::asks(case, fault, multiples, rules) };
+    let is_clear = asks.iter().any(|ask| ask.stage >= 2);
+    if screening.is_named_at_once && !is_clear {
+        asks.push(lines::by_name(case, fault));
+    }
+    if is_single {
+        asks.extend(lines::beside_velocity(case, rules));
+        asks.extend(screening.second.map(|second| lines::beside_second(case, second)));
+    }
+    asks
 }
 
 fn none(case: &Case<'_>, screening: &Screening) -> Staging {
@@ -182,6 +198,10 @@ fn none(case: &Case<'_>, screening: &Screening) -> Staging {
         spreading: before.map_or(0, |state| {
             if screening.finding == Finding::CannotJudge { state.spreading } else { 0 }
         }),
+        multiples: before.map_or(0, |state| {
+            if screening.finding == Finding::CannotJudge { state.multiples } else { 0 }
+        }),
+        is_fast: false,
         machine: None,
         unnamed: None,
         thought: Thought { title: ThoughtTitle::PfStage, conclusion, evidence, model_words: None },
@@ -216,7 +236,16 @@ fn of_machine(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging 
     let peak = fact("time_domain.peak_g", case.event.time_domain.peak_g, "STAGE-0");
     thought.evidence.push(peak);
     let doubts = doubts(case, screening, 0);
-    Staging { stage: 0, spreading: 0, machine, unnamed: None, thought, doubts }
+    Staging {
+        stage: 0,
+        spreading: 0,
+        multiples: 0,
+        is_fast: false,
+        machine,
+        unnamed: None,
+        thought,
+        doubts,
+    }
 }
 
 fn thought(
@@ -321,8 +350,30 @@ fn zone_doubt(case: &Case<'_>) -> Text {
     )
 }
 
+/// The stage that a judgement tells.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldStage {
+    /// The stage that the bearing stands at.
+    pub shown: u8,
+    /// The stage by this window alone.
+    pub own: u8,
+    /// No line names the bearing, so the stage holds if the bearing is the cause at all.
+    pub is_if: bool,
+}
+
+/// The condition of a stage that no line carries: the P-F curve is that of the bearing.
+pub(crate) const fn if_the_bearing(is_if: bool) -> (&'static str, &'static str) {
+    if is_if {
+        ("(베어링이 원인일 경우)", " if the bearing is the cause")
+    } else {
+        ("", "")
+    }
+}
+
 /// Tells the stage that the bearing stands at, and that a former judgement holds it there.
-pub fn tell_standing(thought: &mut Thought, shown: u8, own: u8, path: Option<&str>) {
+pub fn tell_standing(thought: &mut Thought, told: ToldStage, path: Option<&str>) {
+    let ToldStage { shown, own, is_if } = told;
+    let (if_ko, if_en) = if_the_bearing(is_if);
     let why = thought.conclusion.clone();
     thought.conclusion = match (shown, own) {
         (0, _) => return,
@@ -335,8 +386,8 @@ pub fn tell_standing(thought: &mut Thought, shown: u8, own: u8, path: Option<&st
         }
         (shown, own) => {
             let told = Text::new(
-                format!("P-F {shown}단계: {}", why.ko),
-                format!("P-F stage {shown}: {}", why.en),
+                format!("P-F {shown}단계{if_ko}: {}", why.ko),
+                format!("P-F stage {shown}{if_en}: {}", why.en),
             );
             let note = Text::new(
                 "(이번 측정만으로는 더 낮으나 이전 단계를 유지)",

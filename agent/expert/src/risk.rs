@@ -7,19 +7,22 @@
 //! level falls only after enough better judgements in a row; RISK-8 the bearing stands as its worst
 //! measuring point; RISK-9 a late event never lowers; RISK-10 what the flag of a ready baseline
 //! does not carry is Watch at most by the matrix: signs come first, the level follows; RISK-11 a
-//! level far above its baseline is Warning or Critical at least; RISK-12 an element that is not
+//! level far above its baseline is Warning at least, and Critical where the RMS itself stands there
+//! or the life is short by a forecast that can be trusted; RISK-12 an element that is not
 //! named is no worse than its level, unless velocity or drowned lines say more; RISK-13 a language
 //! model in the loop may ask for more, never for less; RISK-14 an element that was damaged while
 //! the baseline was learnt is not quiet because that baseline raises no flag, and stands as long as
 //! it is named; RISK-15 a level below the ratio that asks for Warning, outside the bad zones and
-//! before the lines drown, stops no machine (Randall: a change below 6 dB is not significant);
+//! before the lines drown, stops no machine (Randall: a change below 6 dB is not significant), and
+//! above it only a level at which bearings end, or a short life that can be trusted, does;
 //! RISK-16 spikes that are too short for an impact are of the cable, and ask for Watch; RISK-17 one
 //! recording with heavy impacts and a velocity in a bad zone is Warning; RISK-18 a level that has
-//! been as usual for days, without lines or impacts, stands no higher than Watch.
+//! been as usual for days, without lines or impacts, stands no higher than Watch; RISK-19 a certain
+//! name in a window whose level has leapt is Warning before a flag can rise.
 //!
-//! A machine is stopped by stage 3 in a rising trend's last row, by zone D, by a level far above
-//! its baseline, or by a life that is shorter than the lead time by its median, with growth that is
-//! significant and an interval that is narrow enough. A lower bound by itself asks for Warning and
+//! A machine is stopped by zone D, by drowned lines, by a level at which bearings end, or by a life
+//! that is shorter than the lead time by its median, with growth that is significant and an
+//! interval that is narrow enough. A lower bound by itself asks for Warning and
 //! for dates. Missing data caps certainty, never risk.
 
 use pdm_shared::diagnosis::Evidence;
@@ -63,29 +66,13 @@ pub fn propose(
     if !screening.is_anomaly() {
         return Proposal { risk: RiskLevel::Normal, evidence: Vec::new() };
     }
-    let (row, name) = match class {
-        TrendClass::Stable => (&rules.risk.stable, "stable"),
-        TrendClass::Rising => (&rules.risk.rising, "rising"),
-        TrendClass::Accelerating => (&rules.risk.accelerating, "accelerating"),
-    };
-    let matrix = row[usize::from(stage.min(4))];
-    let mut proposal = Proposal {
-        risk: matrix,
-        evidence: vec![fact(format!("config.risk.{name}[{stage}]"), matrix, "RISK-1")],
-    };
+    let mut proposal = by_matrix(case, screening, stage, class, rules);
     let anomaly = case.event.anomaly_detected;
-    // while the baseline is learnt no flag can rise: that is missing data, not a quiet baseline
-    let quiet = !anomaly && case.event.anomaly.baseline.state == BaselineState::Ready;
-    if let (true, Some(fault)) = (quiet, screening.damaged_from_the_start(case)) {
-        let path = format!("memory.points.{}.damaged_when_learnt", case.point());
-        proposal.evidence.push(fact(path, fault, "RISK-14"));
-    } else if quiet && matrix > RiskLevel::Watch {
-        proposal.risk = RiskLevel::Watch;
-        proposal.evidence.push(fact("anomaly_detected", anomaly, QUIET));
-    }
     proposal.at_least(RiskLevel::Watch, || fact("anomaly_detected", anomaly, "RISK-2"));
     let in_damage_zone = case.zone().is_some_and(|zone| zone >= rules.stage.damage_zone);
-    if in_damage_zone && anomaly {
+    // one recording of a named element in that zone is no stop yet, and no case for waiting
+    let is_named_once = screening.finding == Finding::Single && screening.fault.is_some();
+    if in_damage_zone && (anomaly || is_named_once) {
         proposal.at_least(RiskLevel::Warning, || case.zone_fact("RISK-3"));
     }
     if screening.is_of_machine && is_severe(case, rules) {
@@ -102,8 +89,9 @@ pub fn propose(
         }
         Urgency::None => {}
     }
-    proposal.weigh_level(case, screening, stage, rules);
-    proposal.hold_without_ground(case, screening, stage, rules);
+    let ahead = (stage, remaining.urgency);
+    proposal.weigh_level(case, screening, ahead, rules);
+    proposal.hold_without_ground(case, screening, ahead, rules);
     if rules.risk.critical_asset {
         let raised = proposal.risk.raised();
         proposal.at_least(raised, || fact("config.risk.critical_asset", true, "RISK-6"));
@@ -111,9 +99,49 @@ pub fn propose(
     proposal
 }
 
+/// The matrix of stage and trend, held down while a ready baseline is quiet.
+fn by_matrix(
+    case: &Case<'_>,
+    screening: &Screening,
+    stage: u8,
+    class: TrendClass,
+    rules: &Rules,
+) -> Proposal {
+    let (row, name) = match class {
+        TrendClass::Stable => (&rules.risk.stable, "stable"),
+        TrendClass::Rising => (&rules.risk.rising, "rising"),
+        TrendClass::Accelerating => (&rules.risk.accelerating, "accelerating"),
+    };
+    let matrix = row[usize::from(stage.min(4))];
+    let mut proposal = Proposal {
+        risk: matrix,
+        evidence: vec![fact(format!("config.risk.{name}[{stage}]"), matrix, "RISK-1")],
+    };
+    let anomaly = case.event.anomaly_detected;
+    // while the baseline is learnt no flag can rise: that is missing data, not a quiet baseline
+    let quiet = !anomaly && case.event.anomaly.baseline.state == BaselineState::Ready;
+    if let (true, Some(fault)) = (quiet, screening.damaged_from_the_start(case)) {
+        let path = format!("memory.points.{}.damaged_when_learnt", case.point());
+        proposal.evidence.push(fact(path, fault, "RISK-14"));
+    } else if quiet && screening.has_leapt {
+        proposal.risk = RiskLevel::Warning;
+        proposal.evidence.push(fact("time_domain.rms_g", case.event.time_domain.rms_g, "RISK-19"));
+    } else if quiet && matrix > RiskLevel::Watch {
+        proposal.risk = RiskLevel::Watch;
+        proposal.evidence.push(fact("anomaly_detected", anomaly, QUIET));
+    }
+    proposal
+}
+
 impl Proposal {
     /// Holds the risk to how far the level stands above its baseline, where that is told.
-    fn weigh_level(&mut self, case: &Case<'_>, screening: &Screening, stage: u8, rules: &Rules) {
+    fn weigh_level(
+        &mut self,
+        case: &Case<'_>,
+        screening: &Screening,
+        (stage, urgency): (u8, Urgency),
+        rules: &Rules,
+    ) {
         if case.is_usual_again(rules) {
             // the ratio is a median of windows before this one
             return;
@@ -122,7 +150,9 @@ impl Proposal {
         let Some(ratio) = anomaly.level_ratio.filter(|_| case.event.anomaly_detected) else {
             return;
         };
-        let asked = if ratio >= rules.risk.critical_level_ratio {
+        let critical = rules.risk.critical_level_ratio;
+        let stops = has_risen(case, rules) || urgency == Urgency::Act;
+        let asked = if ratio >= critical && stops {
             RiskLevel::Critical
         } else if ratio >= rules.risk.warning_level_ratio {
             RiskLevel::Warning
@@ -138,13 +168,14 @@ impl Proposal {
         }
     }
 
-    /// Stops no machine while its level is about the usual one: lines and a forecast alone ask for
-    /// a plan. Spikes of a bad cable ask for a check of the sensor.
+    /// Stops no machine while its level is about the usual one, or below that at which bearings
+    /// end with a life that no forecast bounds: lines and growth alone ask for a plan. Spikes of a
+    /// bad cable ask for a check of the sensor.
     fn hold_without_ground(
         &mut self,
         case: &Case<'_>,
         screening: &Screening,
-        stage: u8,
+        (stage, urgency): (u8, Urgency),
         rules: &Rules,
     ) {
         if screening.fault.is_none() && case.has_spikes_of_cable() && self.risk > RiskLevel::Watch {
@@ -157,7 +188,9 @@ impl Proposal {
         }
         let Some(ratio) = case.event.anomaly.level_ratio else { return };
         let zone = case.zone();
-        let is_ground = ratio >= rules.risk.warning_level_ratio
+        let critical = rules.risk.critical_level_ratio;
+        let is_ground = ratio >= critical && has_risen(case, rules)
+            || ratio >= rules.risk.warning_level_ratio && urgency == Urgency::Act
             || stage >= 4
             || zone.is_some_and(|zone| zone >= rules.stage.damage_zone)
             || screening.fault.is_some()
@@ -190,6 +223,19 @@ impl Proposal {
             self.evidence.push(because());
         }
     }
+}
+
+/// Whether the RMS of this window itself stands at the level at which bearings end, against the last
+/// normal one, where both are known. The ratio that the edge tells is that of its highest level,
+/// which is the envelope in an early damage; the level at which bearings end was read from the RMS.
+/// What stands at Critical stays there while the RMS is up at all: single windows waver.
+fn has_risen(case: &Case<'_>, rules: &Rules) -> bool {
+    let stands = case.before().is_some_and(|before| before.risk == RiskLevel::Critical);
+    let ratios = &rules.risk;
+    let times = if stands { ratios.warning_level_ratio } else { ratios.critical_level_ratio };
+    let normal = case.before().and_then(|before| before.normal_rms_g);
+    let levels = normal.zip(case.event.time_domain.rms_g);
+    levels.is_none_or(|(normal, now)| now >= times * normal)
 }
 
 /// The state of the measuring point after this event.
@@ -300,6 +346,11 @@ fn calm_stage(state: &PointState, rules: &Rules) -> u8 {
     calm.map_or(4, |(_, stage)| stage)
 }
 
+/// The ratio to its baseline up to which a level is remembered as the normal one: a level that
+/// creeps up without a flag is no measure of what comes after it. Half of the least ratio that
+/// counts at the edge (1.3), in decibels.
+const MOST_NORMAL: f64 = 1.14;
+
 fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointState) {
     state.highest_rms_g = match state.risk {
         RiskLevel::Normal => None,
@@ -317,9 +368,15 @@ fn remember_extremes(case: &Case<'_>, screening: &Screening, state: &mut PointSt
         {
             let event = case.event;
             state.normal_floor_g = event.frequency_domain.noise_floor_g.or(state.normal_floor_g);
-            state.normal_rms_g = event.time_domain.rms_g.or(state.normal_rms_g);
-            let envelope = event.time_domain.envelope_rms_g;
-            state.normal_envelope_g = envelope.or(state.normal_envelope_g);
+            if event.anomaly.level_ratio.is_none_or(|ratio| ratio <= MOST_NORMAL) {
+                state.normal_rms_g = event.time_domain.rms_g.or(state.normal_rms_g);
+                let is_ready = event.anomaly.baseline.state == BaselineState::Ready;
+                let highest = state.most_normal_rms_g.filter(|_| is_ready);
+                state.most_normal_rms_g =
+                    highest.into_iter().chain(event.time_domain.rms_g).reduce(f64::max);
+                let envelope = event.time_domain.envelope_rms_g;
+                state.normal_envelope_g = envelope.or(state.normal_envelope_g);
+            }
         }
     } else if let Some(kurtosis) = case.event.time_domain.kurtosis
         && !case.has_spikes_of_cable()

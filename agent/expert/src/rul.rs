@@ -3,8 +3,8 @@
 //! Rules: RUL-1 no figure is said so; RUL-2 under acceleration the lower bound is taken; RUL-3 from
 //! stage 2 on too, as a late answer costs more than an early one (PHM 2008 score: exp(d/10) late
 //! against exp(-d/13) early); RUL-4 compared with the lead time; RUL-5 weak or wide intervals;
-//! RUL-6 a median below the lead time stops a machine only at an advanced stage, or where growth is
-//! significant and the interval is narrow enough: a lower bound by itself asks for a plan; RUL-7 a
+//! RUL-6 a median below the lead time stops a machine only where growth is significant and the
+//! interval is narrow enough: a lower bound by itself asks for a plan; RUL-7 a
 //! level that is not of the bearing, or that is about the usual one without a name, has no
 //! remaining life; RUL-8 an interval that no plan fits is not told as a life; RUL-9 a window at its
 //! usual level has none.
@@ -21,10 +21,6 @@ use crate::pf_stage::{Staging, UnnamedSign};
 use crate::rules::Rules;
 use crate::screening::{Finding, Screening};
 use crate::wording::{Doubt, fact, hours, joined, life};
-
-/// The stage from which a life that is short by its median stops a machine, however wide its
-/// interval. Source: the four-stage pages, by which a bearing at stage 3 is to be replaced.
-const STOPS_FROM: u8 = 3;
 
 /// The risk that the remaining life asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +100,7 @@ pub fn assess(
     let is_short = median <= lead_h;
     let urgency = if !screening.is_anomaly() {
         Urgency::None
-    } else if is_short && (stage >= STOPS_FROM || is_trusted(case, lead_h, rules)) {
+    } else if is_short && is_trusted(case, lead_h, rules) {
         Urgency::Act
     } else if is_short || low <= rules.rul.warning_lead_times * lead_h {
         Urgency::Plan

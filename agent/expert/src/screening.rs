@@ -8,7 +8,9 @@
 //! or exclude is told as that, and never as sound; SCREEN-9 one recording in zone D, or with
 //! impacts that no sound machine has, counts at once too: it asks for a check of the machine;
 //! SCREEN-10 a window at half of the level or less resets no count of signs; SCREEN-11 a record
-//! without a signal, or with impacts that nothing names, is not sound.
+//! without a signal, or with impacts that nothing names, is not sound; SCREEN-12 a certain name in
+//! a window that stands far above every normal one counts at once: two signs that do not rest on
+//! each other confirm one another.
 
 use pdm_shared::diagnosis::{Evidence, Thought, ThoughtTitle, UncertaintyLevel};
 use pdm_shared::event::{BaselineState, Method, OpenDamage, QualityFlag};
@@ -24,7 +26,7 @@ mod words;
 
 pub use words::flags;
 pub(crate) use words::likely_elements;
-use words::{conclusion, flag_outlasts, of_machine, with_open, with_reason, with_second};
+use words::{conclusion, flag_outlasts, leapt, of_machine, with_open, with_reason, with_second};
 
 /// The kurtosis' place in the event.
 const KURTOSIS: &str = "time_domain.kurtosis";
@@ -62,6 +64,13 @@ pub struct Screening {
     pub is_named_at_once: bool,
     /// Damage is seen whose element is open: the two that it may be.
     pub open: Option<OpenDamage>,
+    /// The element whose lines stand beside those of the named one.
+    pub second: Option<Fault>,
+    /// The window's spikes are too short or too rare for a bearing.
+    pub has_spikes: bool,
+    /// A certain name and a level far above every normal one came in the same window, before a
+    /// flag could rise.
+    pub has_leapt: bool,
     /// The reason why the window leaves the question open, where no element is named.
     pub(crate) reason: Option<OpenReason>,
     /// The velocity or the impacts of the only recording ask for a check of the machine.
@@ -110,33 +119,34 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
     let unflagged = unflagged_signs(case, rules, is_carried(&suspicious, case));
     let is_certain = is_certain(case, rules, fault);
     let is_named_at_once = is_learning(case) && is_certain || is_alone(case) && fault.is_some();
+    let has_leapt = !case.event.anomaly_detected && is_certain && leaps(case, rules);
     let is_of_machine =
         is_alone(case) && fault.is_none() && open.is_none() && speaks_by_itself(case, rules);
     let by_figures = || open_by_figures(case, rules).filter(|_| open.is_none());
     let reason = open_reason(case, rules).or_else(by_figures).filter(|_| fault.is_none());
-    let finding = if case.event.anomaly_detected {
-        Finding::Anomalous
-    } else if suspicious.is_empty() {
-        if reason.is_some() { Finding::Open } else { Finding::Normal }
-    } else if unflagged >= rules.screening.confirm_after {
-        Finding::Confirmed
-    } else if is_named_at_once || open.is_some() || is_of_machine {
-        Finding::Single
-    } else {
-        Finding::Suspected
+    let has_stood = has_leapt || unflagged >= rules.screening.confirm_after;
+    let counts_at_once = is_named_at_once || open.is_some() || is_of_machine;
+    let finding = match suspicious.is_empty() {
+        _ if case.event.anomaly_detected => Finding::Anomalous,
+        true if reason.is_some() => Finding::Open,
+        true => Finding::Normal,
+        false if has_stood => Finding::Confirmed,
+        false if counts_at_once => Finding::Single,
+        false => Finding::Suspected,
     };
-    let first = match reason {
-        Some(reason) if finding == Finding::Open => reason.conclusion(case),
-        Some(reason @ OpenReason::Impacts) if finding == Finding::Suspected => {
-            reason.conclusion(case)
-        }
+    let is_impacts = reason == Some(OpenReason::Impacts);
+    let is_reason_first = finding == Finding::Open || finding == Finding::Suspected && is_impacts;
+    let first = match reason.filter(|_| is_reason_first) {
+        Some(reason) => reason.conclusion(case),
         _ if is_of_machine => of_machine(case, rules),
+        _ if has_leapt => leapt(case, fault),
         _ if finding == Finding::Anomalous && case.is_usual_again(rules) => flag_outlasts(),
         _ => conclusion(case, finding, (fault, is_certain)),
     };
-    let is_beside = finding == Finding::Suspected && reason != Some(OpenReason::Impacts);
+    let is_beside = finding == Finding::Suspected && !is_impacts;
     let first = with_reason(reason.filter(|_| is_beside), case, first);
     let mut evidence = evidence(case, fault, open, &suspicious);
+    evidence.extend(if has_leapt { leap_facts(case) } else { Vec::new() });
     evidence.extend(reason.map(|reason| reason.evidence(case)));
     let thought = Thought {
         title: ThoughtTitle::InitialScreening,
@@ -151,12 +161,35 @@ pub fn screen(case: &Case<'_>, rules: &Rules) -> Screening {
         fault,
         is_named_at_once,
         open,
+        second: case.event.frequency_domain.second_fault.map(|one| one.fault),
+        has_spikes: case.has_spikes_of_cable(),
+        has_leapt,
         reason,
         is_of_machine,
         unflagged,
         thought,
         doubts,
     }
+}
+
+/// Whether the level of this window stands at twice and more of the highest normal one, whatever
+/// the load was then: 6 dB, the change that Randall (Vibration-based Condition Monitoring, 2011)
+/// calls significant.
+fn leaps(case: &Case<'_>, rules: &Rules) -> bool {
+    let is_ready = case.event.anomaly.baseline.state == BaselineState::Ready;
+    let normal = case.before().and_then(|before| before.most_normal_rms_g);
+    let levels = normal.zip(case.event.time_domain.rms_g).filter(|_| is_ready);
+    levels.is_some_and(|(normal, now)| now >= rules.risk.warning_level_ratio * normal)
+}
+
+/// The facts behind [`Screening::has_leapt`].
+fn leap_facts(case: &Case<'_>) -> Vec<Evidence> {
+    let path = format!("memory.points.{}.most_normal_rms_g", case.point());
+    let normal = case.before().and_then(|before| before.most_normal_rms_g);
+    vec![
+        fact("time_domain.rms_g", case.event.time_domain.rms_g, "SCREEN-12"),
+        fact(path, normal, "SCREEN-12"),
+    ]
 }
 
 /// Damage whose element is open, where it says something: while nothing is learnt, and beside a
@@ -394,12 +427,14 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
     let (why, doubt) = if stopped {
         (
             Text::new(
-                "설비 정지 수준의 신호로 판정 불가",
-                "The level is that of a standing machine: nothing to judge",
+                "설비 정지 상태로 보여(진동 수준 또는 가동 신호) 판정 불가",
+                "The machine seems to stand, by its level or a signal of the plant: nothing to \
+                 judge",
             ),
             Doubt::high(
-                "설비 정지 상태로 보임: 운전 중이었다면 센서·케이블을 점검",
-                "The machine seems to stand: if it ran, check sensor and cable",
+                "운전 중이었다면 센서·케이블을 점검하고, 저속 설비라면 저속용 센서와 더 긴 측정이 필요",
+                "If the machine ran, check sensor and cable; a slow one needs a sensor for low \
+                 speeds and a longer record",
             ),
         )
     } else {
@@ -420,6 +455,9 @@ fn cannot_judge(case: &Case<'_>) -> Screening {
         fault: None,
         is_named_at_once: false,
         open: None,
+        second: None,
+        has_spikes: false,
+        has_leapt: false,
         reason: None,
         is_of_machine: false,
         unflagged: case.before().map_or(0, |state| state.unflagged),

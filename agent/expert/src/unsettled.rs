@@ -21,12 +21,13 @@ const REASON: &str = "frequency_domain.undetermined";
 
 /// The reasons of the gateway by a part of their text, which `pdm-edge` writes in
 /// `diagnose::Undetermined`, `ForeignCause` and beside them.
-const REASONS: [(&str, OpenReason); 11] = [
+const REASONS: [(&str, OpenReason); 12] = [
     ("shaft turns", OpenReason::TooFewTurns),
     ("stated speed does not fit", OpenReason::SpeedMisfit),
     ("fit no part of the configured bearing", OpenReason::OtherBearing),
     ("are estimated to", OpenReason::EstimatedOrders),
     ("cage or rolling element", OpenReason::CageLines),
+    ("explained by the mains", OpenReason::Mains),
     ("can be explained by", OpenReason::OtherCause),
     ("too low to name it", OpenReason::WeakLines),
     ("about equally well", OpenReason::WeakLines),
@@ -48,6 +49,8 @@ pub(crate) enum OpenReason {
     OtherBearing,
     /// The orders are an estimate and fit several parts.
     EstimatedOrders,
+    /// The mains explain the lines.
+    Mains,
     /// Something beside the bearing explains the lines.
     OtherCause,
     /// Lines of a part that are not sure enough for a name.
@@ -149,6 +152,7 @@ impl OpenReason {
             | Self::MovingSpeed
             | Self::OtherBearing
             | Self::EstimatedOrders
+            | Self::Mains
             | Self::OtherCause
             | Self::WeakLines
             | Self::CageLines
@@ -180,6 +184,11 @@ impl OpenReason {
             Self::EstimatedOrders => Text::new(
                 "결함 차수가 추정값이어서 부위를 구분할 수 없음",
                 "the defect orders are estimated and fit more than one part",
+            ),
+            Self::Mains => Text::new(
+                "결함 주파수 근처의 선이 전원 주파수의 배수와 일치함: 전원·인버터의 영향으로 볼 수 있음",
+                "lines near a defect frequency stand on multiples of the mains frequency: mains or \
+                 a drive may make them",
             ),
             Self::OtherCause => Text::new(
                 "결함 주파수 근처의 선이 베어링 외의 원인으로도 설명됨",
@@ -216,8 +225,9 @@ impl OpenReason {
     pub(crate) fn step(self) -> Text {
         match self {
             Self::TooFewTurns => Text::new(
-                "같은 측정점에서 더 길게(축 수십 회전 이상) 다시 측정",
-                "Measure again at the same point, longer (some dozens of turns of the shaft)",
+                "같은 측정점에서 더 길게(축 수십 회전 이상) 다시 측정하고, 입력한 회전속도의 단위(rpm)를 확인",
+                "Measure again at the same point, longer (some dozens of turns of the shaft); check \
+                 that the speed was stated in turns a minute",
             ),
             Self::SpeedMisfit => Text::new(
                 "실제 회전속도를 확인(타코미터·인버터 표시)하여 바로잡은 뒤 다시 판정",
@@ -235,6 +245,11 @@ impl OpenReason {
             Self::EstimatedOrders => Text::new(
                 "제조사의 결함 차수를 입력한 뒤 다시 판정",
                 "Enter the maker's defect orders and judge again",
+            ),
+            Self::Mains => Text::new(
+                "전원을 차단하고 감속하는 동안 측정하거나(전원 성분은 즉시 사라짐) 다른 회전속도에서 다시 측정",
+                "Measure while the machine runs down with its power off (lines of the mains vanish \
+                 at once), or at another speed",
             ),
             Self::OtherCause => Text::new(
                 "다른 회전속도나 부하에서 다시 측정하고 벨트·기어·인버터·인접 축의 영향을 확인",
@@ -293,6 +308,7 @@ impl OpenReason {
             | Self::MovingSpeed
             | Self::OtherBearing
             | Self::EstimatedOrders
+            | Self::Mains
             | Self::OtherCause
             | Self::WeakLines
             | Self::CageLines
@@ -333,6 +349,7 @@ impl OpenReason {
             | Self::MovingSpeed
             | Self::OtherBearing
             | Self::EstimatedOrders
+            | Self::Mains
             | Self::OtherCause
             | Self::WeakLines
             | Self::CageLines

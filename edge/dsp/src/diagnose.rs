@@ -417,8 +417,13 @@ pub fn diagnose_against(
     let seen = (band, &ranked);
     let shown = evidence::Shown::new(&record, request, speed, seen, &mut transforms);
     let is_seen = ranked.is_worth_mentioning() || ranked.damaged.is_some();
-    let is_open = !ranked.is_named() && is_seen;
-    let cause = if is_open { shown.foreign_cause(request) } else { None };
+    let cause = if ranked.is_named() {
+        shown.locked_to_mains(request)
+    } else if is_seen {
+        shown.foreign_cause(request)
+    } else {
+        None
+    };
     let judged = verdict::judge(&ranked, cause, (turns, request.orders.ftf.get()));
     let material = evidence::Material { accel_m_s2, request, speed, turns };
     let findings = evidence::gather(&material, shown, judged, &mut transforms);

@@ -133,7 +133,11 @@ impl Monitor {
         if !self.opens_state((state, announced), &changes) {
             return false;
         }
-        if let Some(Rise { windows, height }) = rise.filter(|_| together == Together::Yes) {
+        // of a machine with one bearing nobody else can tell it
+        let is_lone = neighbours.iter().all(|n| n.is_same_bearing || n.seen().levels.is_empty());
+        if let Some(Rise { windows, height }) = rise
+            && (together == Together::Yes || is_lone)
+        {
             self.tell_operating(windows, height, neighbours);
         }
         true

@@ -32,7 +32,15 @@ const PLAIN_MULTIPLES: usize = 3;
 
 /// Finds the contradictions within a judgement.
 pub(super) fn claims(diagnosis: &Diagnosis) -> Vec<Contradiction> {
-    let all = [stop(diagnosis), growth(diagnosis), life(diagnosis), proof(diagnosis)];
+    let all = [
+        stop(diagnosis),
+        unconfirmed(diagnosis),
+        condition(diagnosis),
+        guides(diagnosis),
+        growth(diagnosis),
+        life(diagnosis),
+        proof(diagnosis),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -60,6 +68,44 @@ fn stop(diagnosis: &Diagnosis) -> Vec<Contradiction> {
         found.push(of("a replacement without a named part", format!("{stage} / {advice}")));
     }
     found
+}
+
+/// What a single measurement shows is confirmed before anything is ordered or stopped.
+fn unconfirmed(diagnosis: &Diagnosis) -> Vec<Contradiction> {
+    let (overall, advice) =
+        (thought(diagnosis, ThoughtTitle::OverallRisk), &diagnosis.recommendation.en);
+    let is_single = overall.contains("one measurement without a history");
+    let acts = says(advice, &["order the parts", "Stop as soon", "expedite the parts"]);
+    let text = || format!("{overall} / {advice}");
+    (is_single && acts).then(|| of("an order on one measurement", text())).into_iter().collect()
+}
+
+/// The P-F curve is that of the bearing: a stage without a line of it has its condition.
+fn condition(diagnosis: &Diagnosis) -> Vec<Contradiction> {
+    let stage = thought(diagnosis, ThoughtTitle::PfStage);
+    let told = format!("P-F stage {}:", diagnosis.fault_stage);
+    let is_bare = diagnosis.fault_type.is_none() && stage.contains(&told);
+    let is_open = says(stage, &["of a part that cannot be told yet", "former"]);
+    let found = (is_bare && !is_open).then(|| of("a stage of no bearing", stage.to_owned()));
+    found.into_iter().collect()
+}
+
+/// The guide of an element is a ground for that element alone.
+fn guides(diagnosis: &Diagnosis) -> Vec<Contradiction> {
+    let guides = [
+        ("EM-02", Fault::OuterRace),
+        ("EM-03", Fault::InnerRace),
+        ("EM-04", Fault::Ball),
+        ("EM-05", Fault::Cage),
+    ];
+    let overall = thought(diagnosis, ThoughtTitle::OverallRisk);
+    let named = overall.split_once("manual: ").map_or("", |(_, rest)| rest);
+    let named = named.split('·').next().unwrap_or_default();
+    guides
+        .into_iter()
+        .filter(|(id, fault)| named.contains(id) && diagnosis.fault_type != Some(*fault))
+        .map(|_| of("the guide of another element", overall.to_owned()))
+        .collect()
 }
 
 /// Finds a degradation without an anomaly, and a progress without growth.

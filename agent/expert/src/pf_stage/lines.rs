@@ -12,10 +12,14 @@ use crate::screening::Screening;
 use crate::velocity::zone_words;
 use crate::wording::{element, fact, frequency};
 
-pub(super) fn asks(case: &Case<'_>, fault: Fault, rules: &Rules) -> Vec<Ask> {
+/// The stages that the lines of the named element ask for; `multiples` is the number of judgements
+/// in a row that had many.
+pub(super) fn asks(case: &Case<'_>, fault: Fault, multiples: u32, rules: &Rules) -> Vec<Ask> {
+    // sidebands that come and go in single windows are no progress while the level is quiet
+    let stands = case.event.anomaly_detected || multiples >= rules.screening.confirm_after;
     let asked = [
         Some(by_clearness(case, fault, rules)),
-        by_multiples(case, fault, rules),
+        by_multiples(case, fault, rules).filter(|_| stands),
         by_velocity(case, rules),
         by_cage(case, fault),
     ];
@@ -55,10 +59,40 @@ pub(super) fn by_open_damage(open: OpenDamage) -> Ask {
     }
 }
 
-/// Whether a rule rests on a limit that needs no history: a zone of ISO 20816.
-pub(super) fn is_absolute(ask: &Ask) -> bool {
-    let of_velocity = ["time_domain.iso_zone", "time_domain.velocity_rms_mm_s"];
-    ask.evidence.iter().all(|fact| of_velocity.contains(&fact.path.as_str()))
+/// Tells the velocity of one recording in a bad zone: whether the bearing or the machine makes it
+/// (imbalance, misalignment, mains), the zone does not say, so it asks for no later stage.
+pub(super) fn beside_velocity(case: &Case<'_>, rules: &Rules) -> Option<Ask> {
+    case.zone().filter(|zone| *zone >= rules.stage.limited_zone)?;
+    let words = zone_words(case);
+    Some(Ask {
+        stage: 2,
+        why: Text::new(
+            format!("{}(베어링 또는 설비의 영향인지는 미확정)", words.ko),
+            format!("{} (whether the bearing or the machine makes it is open)", words.en),
+        ),
+        evidence: vec![case.zone_fact("STAGE-2E")],
+    })
+}
+
+/// Tells the lines of a second element in one recording.
+pub(super) fn beside_second(case: &Case<'_>, second: Fault) -> Ask {
+    let name = element(second);
+    let confidence = case.event.frequency_domain.second_fault.map(|one| one.confidence);
+    Ask {
+        stage: 2,
+        why: Text::new(
+            format!("{} 결함선도 나타나 두 부위의 손상이 의심됨", name.ko),
+            format!("lines of the {} as well: both may be damaged", name.en),
+        ),
+        evidence: vec![fact("frequency_domain.second_fault.confidence", confidence, "STAGE-2F")],
+    }
+}
+
+/// Whether the multiples and sidebands of a developed defect stand in this window.
+pub(super) fn has_many(case: &Case<'_>, fault: Fault, rules: &Rules) -> bool {
+    let line = case.event.frequency_domain.line(fault);
+    line.harmonics.len() >= rules.stage.many_harmonics
+        && line.sidebands.count >= rules.stage.many_sidebands
 }
 
 fn snr_fact(case: &Case<'_>, fault: Fault, rule: &str) -> Evidence {
@@ -94,10 +128,7 @@ fn by_multiples(case: &Case<'_>, fault: Fault, rules: &Rules) -> Option<Ask> {
     let line = case.event.frequency_domain.line(fault);
     let name = frequency(fault);
     let (harmonics, sidebands) = (line.harmonics.len(), line.sidebands.count);
-    if harmonics < rules.stage.many_harmonics || sidebands < rules.stage.many_sidebands {
-        return None;
-    }
-    Some(Ask {
+    has_many(case, fault, rules).then(|| Ask {
         stage: 3,
         why: Text::new(
             format!("{name} 고조파 {harmonics}개와 측대파 {sidebands}개"),

@@ -8,6 +8,7 @@ use pdm_shared::diagnosis::{
     ThoughtTitle, ToolUse, UncertaintyLevel,
 };
 use pdm_shared::event::Event;
+use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
 
 use super::compare::{self, Comparison};
@@ -241,7 +242,10 @@ impl<'i> Cited<'i> {
                 .into_iter()
                 .filter(is_similar)
                 .collect(),
-            manuals: of(&[Lesson::RapidGrowth, Lesson::FailureMode]),
+            manuals: of(&[Lesson::RapidGrowth, Lesson::FailureMode])
+                .into_iter()
+                .filter(|document| !is_of_another_element(inquiry, diagnosis, document))
+                .collect(),
         }
     }
 
@@ -262,6 +266,17 @@ impl<'i> Cited<'i> {
         }
         (!parts.is_empty()).then(|| joined(&parts))
     }
+}
+
+/// Whether a document is the guide of an element by its title, and that element is not the one at
+/// fault: the guide of the inner race is no ground for cavitation.
+fn is_of_another_element(inquiry: &Inquiry, diagnosis: &Diagnosis, document: &str) -> bool {
+    let title = inquiry.documents.get(document).map_or("", |found| found.title.as_str());
+    let titled = |fault: &Fault| {
+        let name = fault.name();
+        title.contains(&name.ko) || title.to_lowercase().contains(&name.en)
+    };
+    Fault::ALL.iter().any(titled) && diagnosis.fault_type.is_none_or(|fault| !titled(&fault))
 }
 
 fn doubt(diagnosis: &mut Diagnosis, inquiry: &Inquiry) {

@@ -65,6 +65,18 @@ pub(super) fn conclusion(
     }
 }
 
+/// A certain name and a level far above every normal one in one window.
+pub(super) fn leapt(case: &Case<'_>, fault: Option<Fault>) -> Text {
+    let now = figure(case.event.time_domain.rms_g.unwrap_or_default());
+    let normal = case.before().and_then(|before| before.most_normal_rms_g);
+    let normal = figure(normal.unwrap_or_default());
+    let level = Text::new(
+        format!("가속도 실효값 {now} g는 정상 판정 시의 최고값 {normal} g를 크게 넘음."),
+        format!("The level of {now} g is far above the highest normal one of {normal} g."),
+    );
+    fault.map_or_else(|| level.clone(), |fault| named(case, fault, &level.ko, &level.en))
+}
+
 /// Says that nothing was found, by what it was compared with.
 fn nothing_found(case: &Case<'_>) -> Text {
     if is_learning(case) {
@@ -72,12 +84,25 @@ fn nothing_found(case: &Case<'_>) -> Text {
             "뚜렷한 결함선 없음. 기준선이 없어 수준은 비교하지 않음",
             "No defect line stands out; there is no baseline to compare the level with",
         )
+    } else if is_found_state(case) {
+        Text::new(
+            "이상 미감지. 수준이 한 번에 변한 뒤의 운전 상태 기준과 일치: 부하·회전속도·공정이나 센서의 변경인지 확인",
+            "No anomaly; the features agree with the level to which they changed at once: check \
+             that load, speed, process or the sensor explains it",
+        )
     } else {
         Text::new(
             "이상 미감지. 특징량 교차 확인 결과도 정상",
             "No anomaly; the features agree with their baseline",
         )
     }
+}
+
+/// Whether the baseline that applies is that of an operating state which no key announced: the edge
+/// marks those that it found by a step of the levels with a number behind `~`.
+fn is_found_state(case: &Case<'_>) -> bool {
+    let number = case.event.operating.state.rsplit_once('~').map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Returns the sign that is out of the ordinary in a window without a name.

@@ -2,7 +2,8 @@
 //! intervals that say nothing, impacts and velocities that nobody named.
 
 use pdm_shared::diagnosis::{Diagnosis, ThoughtTitle};
-use pdm_shared::event::{BaselineState, Event, Rul, TrendDirection};
+use pdm_shared::event::{BaselineState, Event, Harmonic, Rul, SecondFault, TrendDirection};
+use pdm_shared::fault::Fault;
 use pdm_shared::risk::RiskLevel;
 
 use super::{Life, example, healthy, judge_one};
@@ -149,6 +150,154 @@ fn a_machine_that_its_level_stops_is_told_its_level() {
     assert_eq!((diagnosis.risk_level, diagnosis.fault_stage), (RiskLevel::Critical, 3));
     assert!(overall.contains("40 times its baseline"), "{overall}");
     assert!(!overall.contains("no rising trend"), "{overall}");
+}
+
+/// The envelope stands at five times its baseline weeks before the RMS does, with a life whose
+/// interval is a hundred times wide.
+#[test]
+fn an_envelope_that_runs_ahead_of_the_level_asks_for_a_plan_and_stops_nothing() {
+    let mut event = example();
+    event.anomaly.contributors = vec!["rms_g".into(), "envelope_rms_g".into(), "kurtosis".into()];
+    event.anomaly.level_ratio = Some(5.4);
+    event.trend.acceleration_detected = true;
+    (event.rul.hours, event.rul.ci_low_hours) = (Some(80.0), Some(15.0));
+    event.rul.ci_high_hours = Some(1500.0);
+    let normal = healthy().time_domain.rms_g.expect("measured");
+    for (times, risk) in [(3.3, RiskLevel::Warning), (6.0, RiskLevel::Critical)] {
+        let mut life = Life::new();
+        life.repeat(&healthy(), 5);
+        event.time_domain.rms_g = Some(times * normal);
+        let diagnosis = life.repeat(&event, 5).diagnosis;
+        assert_eq!(diagnosis.risk_level, risk, "{times}: {}", all(&diagnosis));
+    }
+    // a life that is short by both ends of its interval is no matter of the RMS
+    event.time_domain.rms_g = Some(3.3 * normal);
+    event.rul.ci_high_hours = Some(200.0);
+    let mut life = Life::new();
+    life.repeat(&healthy(), 5);
+    assert_eq!(life.repeat(&event, 5).diagnosis.risk_level, RiskLevel::Critical);
+}
+
+/// A bearing that breaks between two measurements: two windows of 3.5 g after 0.06 g, with the
+/// outer race named, were Normal.
+#[test]
+fn a_certain_name_at_a_level_that_has_leapt_waits_for_no_further_window() {
+    let mut broken = example();
+    broken.anomaly_detected = false;
+    broken.anomaly.level_ratio = Some(1.0);
+    broken.anomaly.contributors.clear();
+    broken.trend.trend_direction = TrendDirection::Stable;
+    broken.rul = Rul::unknown("no anomaly");
+    broken.frequency_domain.confidence = 0.97;
+    let normal = healthy().time_domain.rms_g.expect("measured");
+    broken.time_domain.rms_g = Some(30.0 * normal);
+    let mut life = Life::new();
+    life.repeat(&healthy(), 5);
+    let diagnosis = life.next(&broken).diagnosis;
+    let said = all(&diagnosis);
+    assert_eq!(diagnosis.risk_level, RiskLevel::Warning, "{said}");
+    assert!(said.contains("far above the highest normal one"), "{said}");
+    assert!(diagnosis.recommendation.en.starts_with("Measure again at once"), "{said}");
+    assert!(!said.contains("order the parts") && !said.contains("Watch while"), "{said}");
+    // a load that the point has seen explains the level
+    let mut life = Life::new();
+    let mut loaded = healthy();
+    loaded.time_domain.rms_g = broken.time_domain.rms_g;
+    life.next(&loaded);
+    life.repeat(&healthy(), 5);
+    assert_eq!(life.next(&broken).diagnosis.risk_level, RiskLevel::Normal);
+}
+
+/// A hum of 7.6 mm/s at twice the mains, beside an early outer race: parts were ordered at once.
+#[test]
+fn one_recording_with_a_velocity_in_a_bad_zone_is_confirmed_before_parts_are_ordered() {
+    let mut event = record();
+    event.frequency_domain = example().frequency_domain;
+    event.frequency_domain.confidence = 0.97;
+    for (velocity, risk) in [(7.6, RiskLevel::Watch), (12.0, RiskLevel::Warning)] {
+        event.time_domain.velocity_rms_mm_s = Some(velocity);
+        let diagnosis = judge_one(&event).diagnosis;
+        let said = all(&diagnosis);
+        assert_eq!((diagnosis.risk_level, diagnosis.fault_stage), (risk, 2), "{said}");
+        let advice = &diagnosis.recommendation.en;
+        assert!(advice.contains("second measurement"), "{advice}");
+        assert!(advice.contains("cause of the velocity"), "{advice}");
+        assert!(!advice.contains("order the parts") && !advice.contains("Stop as soon"), "{said}");
+        assert!(said.contains("whether the bearing or the machine makes it is open"), "{said}");
+    }
+}
+
+#[test]
+fn a_second_damaged_part_has_its_place_in_stage_and_advice() {
+    let mut event = record();
+    event.frequency_domain = example().frequency_domain;
+    event.frequency_domain.confidence = 0.97;
+    let second = SecondFault { fault: Fault::InnerRace, confidence: 0.96 };
+    event.frequency_domain.second_fault = Some(second);
+    let diagnosis = judge_one(&event).diagnosis;
+    let stage = told(&diagnosis, ThoughtTitle::PfStage);
+    assert!(stage.contains("lines of the inner race as well"), "{stage}");
+    let advice = &diagnosis.recommendation.en;
+    assert!(advice.contains("outer race fault, perhaps inner race too"), "{advice}");
+}
+
+/// Sidebands of a stable damage came in one window, and made Warning with an order of parts.
+#[test]
+fn multiples_with_sidebands_in_a_single_quiet_window_are_no_progress() {
+    let mut event = example();
+    event.anomaly_detected = false;
+    event.anomaly.baseline.state = BaselineState::Learning;
+    event.rul = Rul::unknown("no trend");
+    event.trend.trend_direction = TrendDirection::Stable;
+    event.frequency_domain.confidence = 0.99;
+    let mut life = Life::new();
+    life.repeat(&event, 50);
+    event.anomaly.baseline.state = BaselineState::Ready;
+    life.repeat(&event, 10);
+    let mut once = event.clone();
+    let line = &mut once.frequency_domain.bpfo;
+    line.harmonics.push(Harmonic { n: 3, frequency_hz: 322.2, snr_db: 11.0 });
+    line.sidebands.count = 2;
+    let first = life.next(&once).diagnosis;
+    assert_eq!((first.risk_level, first.fault_stage), (RiskLevel::Watch, 2));
+    let third = life.repeat(&once, 2).diagnosis;
+    assert_eq!((third.risk_level, third.fault_stage), (RiskLevel::Warning, 3));
+}
+
+/// The P-F curve is that of the bearing, and nothing names one here.
+#[test]
+fn a_stage_by_levels_alone_is_told_with_its_condition() {
+    let mut event = example();
+    event.frequency_domain.dominant_fault = None;
+    event.anomaly.level_ratio = Some(3.0);
+    event.anomaly.contributors = vec!["rms_g".into(), "envelope_rms_g".into()];
+    let diagnosis = judge_one(&event).diagnosis;
+    let (stage, overall) =
+        (told(&diagnosis, ThoughtTitle::PfStage), told(&diagnosis, ThoughtTitle::OverallRisk));
+    assert!(stage.contains("if the bearing is the cause"), "{stage}");
+    assert!(overall.contains("if the bearing is the cause"), "{overall}");
+    let stage = told(&judge_one(&example()).diagnosis, ThoughtTitle::PfStage);
+    assert!(!stage.contains("if the bearing"), "{stage}");
+}
+
+/// Spikes of a cable or a press are advised upon as that, and not as an unbalance.
+#[test]
+fn spikes_too_short_for_a_bearing_are_advised_upon_as_that() {
+    let mut event = record();
+    (event.time_domain.kurtosis, event.time_domain.peak_g) = (Some(900.0), Some(8.0));
+    let diagnosis = judge_one(&event).diagnosis;
+    let advice = &diagnosis.recommendation.en;
+    assert!(advice.contains("cable") && !advice.contains("balance"), "{advice}");
+}
+
+#[test]
+fn a_level_that_changed_at_once_is_told_although_its_state_is_known() {
+    let mut event = healthy();
+    event.operating.state = "default~2".to_owned();
+    let said = all(&judge_one(&event).diagnosis);
+    assert!(said.contains("to which they changed at once"), "{said}");
+    event.operating.state = "n~low".to_owned();
+    assert!(!all(&judge_one(&event).diagnosis).contains("at once"));
 }
 
 #[test]

@@ -62,6 +62,11 @@ fn korean(rules: &Rules) -> Vec<String> {
             figure(risk.warning_level_ratio)
         ),
         format!("- 주의(Watch): {}; 또는 확인되지 않은 초기 징후", at(RiskLevel::Watch)),
+        format!(
+            "정지를 요구하는 위험은 가속도 실효값이 평소의 {}배 이상이거나, 진동속도가 D구역(부위가 특정되면 C구역)이거나, \
+             결함선이 바닥 잡음에 묻혔거나, 잔여수명이 구간의 양 끝 모두 짧을 때만이고, 그 밖에는 경고입니다.",
+            figure(risk.critical_level_ratio)
+        ),
         "게이트웨이가 이상을 감지하지 않으면 주의를 넘지 않습니다. 기준선은 베어링마다 학습한 값이며 베어링 페이지에 있습니다.".to_owned(),
         "[출처: 판정 규칙 config/diagnosis.toml ([risk], [rul], [lead_time]) 또는 [rules]의 파일, \
          docs/operations.md]".to_owned(),
@@ -91,6 +96,12 @@ fn english(rules: &Rules) -> Vec<String> {
             figure(risk.warning_level_ratio)
         ),
         format!("- Watch: {}; or an early sign that is not confirmed", at(RiskLevel::Watch)),
+        format!(
+            "A machine is stopped where the RMS itself stands at {} times the usual one, the \
+             velocity is in zone D (C beside a named element), the defect lines drown, or the life \
+             is short by both ends of its interval; else it is Warning.",
+            figure(risk.critical_level_ratio)
+        ),
         "Without an anomaly at the gateway it is Watch at most. The baseline is learnt for each \
          bearing and stands \
          on its page."

@@ -17,19 +17,20 @@ pub(in crate::notify) fn changed(key: &BearingKey, change: &Change, zone: Zone) 
             (format!("{bearing} 외 {others}"), format!("{bearing} and {others}"), others, others)
         }
     };
+    let title = of_operation(key, named.is_empty());
     let (ko, en, body) = match change.kind {
         ChangeKind::Operating => (
-            format!("[운전 변화] {equipment}: 모든 베어링의 진동 수준이 함께 변함"),
-            format!("[Operating change] {equipment}: all bearings changed together"),
+            format!("[운전 변화] {}", title.ko),
+            format!("[Operating change] {}", title.en),
             Text::new(
                 format!(
-                    "{all_ko}: 수준 {ratio:.2}배\n조치: 부하·속도·공정 변경 여부 확인. 변경이 없었다면 점검. 새 수준을 기준으로 계속 \
-                     감시함"
+                    "{all_ko}: 수준 {ratio:.2}배\n조치: 부하·속도·공정이나 센서 취부의 변경 여부 확인. 변경이 없었다면 \
+                     점검. 새 수준을 기준으로 계속 감시함"
                 ),
                 format!(
                     "{all_en}: the level is {ratio:.2} times that of before\nAction: check whether \
-                     load, speed or process were changed; if not, inspect. Watching goes on from \
-                     the new level"
+                     load, speed, process or the sensor were changed; if not, inspect. Watching \
+                     goes on from the new level"
                 ),
             ),
         ),
@@ -65,4 +66,19 @@ pub(in crate::notify) fn changed(key: &BearingKey, change: &Change, zone: Zone) 
     let body =
         Text::new(format!("{}\n{}", since.ko, body.ko), format!("{}\n{}", since.en, body.en));
     (Text::new(ko, en), body)
+}
+
+/// The title of a change of operation: of the machine, or of the only bearing that is known of it.
+fn of_operation(key: &BearingKey, is_lone: bool) -> Text {
+    let (equipment, bearing) = (&key.equipment, &key.bearing);
+    if is_lone {
+        return Text::new(
+            format!("{equipment} {bearing}: 진동 수준이 한 번에 변해 유지됨"),
+            format!("{equipment} {bearing}: the level changed at once and stays"),
+        );
+    }
+    Text::new(
+        format!("{equipment}: 모든 베어링의 진동 수준이 함께 변함"),
+        format!("{equipment}: all bearings changed together"),
+    )
 }

@@ -66,17 +66,26 @@ impl Shown {
     pub fn foreign_cause(&self, request: &Request) -> Option<ForeignCause> {
         let orders = &request.orders;
         let elements = (orders.bpfo.get() + orders.bpfi.get()).round();
-        let known = KnownSpeed {
-            shaft_hz: self.speed.speed.shaft_hz(),
-            tolerance: request.speed_tolerance,
-            by_record: self.speed.estimated,
-            fine_hz: self.speed.fine_hz,
-        };
+        let known = self.known(request);
         let order = self.leading_order?;
         let cause = Scene::new(&self.spectrum, known).cause(order, (self.leading, elements))?;
         let cage_hz = orders.ftf.get() * known.shaft_hz;
         let cage_turns = order / orders.ftf.get();
         Some(self.own_rhythm(cause, cage_hz, cage_turns))
+    }
+
+    /// The mains, where the lines of the named part are locked to it.
+    pub fn locked_to_mains(&self, request: &Request) -> Option<ForeignCause> {
+        Scene::new(&self.spectrum, self.known(request)).locked_to_mains(self.leading_order?)
+    }
+
+    fn known(&self, request: &Request) -> KnownSpeed {
+        KnownSpeed {
+            shaft_hz: self.speed.speed.shaft_hz(),
+            tolerance: request.speed_tolerance,
+            by_record: self.speed.estimated,
+            fine_hz: self.speed.fine_hz,
+        }
     }
 
     /// A comb at the cage's frequency or its double beside the lines of a rolling element is no

@@ -126,7 +126,8 @@ pub struct Judged {
 }
 
 /// The verdict on a record with `turns` shaft turns of a bearing whose cage has the order `ftf`;
-/// `cause` is what else explains the leading lines where the figures alone give no name.
+/// `cause` is what else explains the leading lines where the figures alone give no name, or the
+/// mains where it holds those of a named part.
 pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f64)) -> Judged {
     let leading = ranked.order[0];
     let confidence = ranked.scores[leading];
@@ -153,6 +154,10 @@ pub fn judge(ranked: &Ranked, cause: Option<ForeignCause>, (turns, ftf): (f64, f
         judged.undetermined = (is_plain || ranked.is_worth_mentioning())
             .then_some(Undetermined::SpeedMisfit { shown_rpm: 60.0 * shown_hz });
         return judged;
+    } else if let Some(cause) = cause.filter(|_| ranked.is_named()) {
+        judged.confidence = confidence.min(FOREIGN_CONFIDENCE);
+        judged.scores[leading] = judged.confidence;
+        judged.undetermined = Some(Undetermined::Foreign { candidate, cause });
     } else if ranked.is_named() {
         judged.dominant = Some(candidate);
         let second = FITTED.second(&ranked.evidence, leading, ftf);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use pdm_dsp::robust::median;
 use pdm_shared::event::{Rul, Trend, TrendDirection};
 use pdm_shared::time::Timestamp;
 
@@ -87,10 +88,35 @@ fn describe(
         )?;
     }
     if let Some((trend, rul)) = &column.last {
+        if let Some(words) = moved(column, trend) {
+            writeln!(out, "  {words}")?;
+        }
         writeln!(out, "  trend {}", trend_words(trend))?;
         writeln!(out, "  remaining life {}", rul_words(rul))?;
     }
     writeln!(out)
+}
+
+/// The latest rows whose median is the level as it is now: those of the shortest rule.
+const LATEST_ROWS: usize = 6;
+/// Ratios to the baseline outside which somebody is asked what changed, though no alarm stands:
+/// 3 dB, as a judgement asks.
+const MOVED: (f64, f64) = (0.71, 1.41);
+
+/// Says that the level stands apart from its baseline where no alarm does.
+fn moved(column: &Column, trend: &Trend) -> Option<String> {
+    let healthy = trend.baseline_level.filter(|level| *level > 0.0)?;
+    let latest = column.course.iter().rev().take(LATEST_ROWS);
+    let (values, alarms): (Vec<Option<f64>>, Vec<bool>) = latest.copied().unzip();
+    let level = median(&values.into_iter().flatten().collect::<Vec<_>>())?;
+    let ratio = level / healthy;
+    let is_apart = ratio < MOVED.0 || ratio > MOVED.1;
+    (is_apart && !alarms.contains(&true)).then(|| {
+        format!(
+            "no alarm, but the level stands at {ratio:.2} times its baseline: find what changed \
+             (load, speed, process, sensor)"
+        )
+    })
 }
 
 fn trend_words(trend: &Trend) -> String {
@@ -147,6 +173,27 @@ fn stretches(course: &[(Option<f64>, bool)]) -> impl Iterator<Item = &[(Option<f
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_without_an_alarm_is_told() {
+        let trend = |level| Trend {
+            feature: "overall".to_owned(),
+            slope: None,
+            slope_unit: "1/h".to_owned(),
+            slope_ci: None,
+            trend_direction: TrendDirection::Stable,
+            acceleration_detected: false,
+            span_h: None,
+            baseline_level: Some(level),
+            baseline_limit: None,
+        };
+        let column = |value| Column { course: vec![(Some(value), false); 20], ..Column::default() };
+        let told = moved(&column(2.3), &trend(1.5)).expect("told");
+        assert!(told.contains("1.53 times its baseline"), "{told}");
+        assert_eq!(moved(&column(1.8), &trend(1.5)), None);
+        let alarmed = Column { course: vec![(Some(2.3), true); 20], ..Column::default() };
+        assert_eq!(moved(&alarmed, &trend(1.5)), None);
+    }
 
     #[test]
     fn a_curve_is_never_wider_than_its_width_and_shows_the_alarm() {

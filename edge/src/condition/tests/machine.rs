@@ -69,6 +69,17 @@ fn a_step_of_all_bearings_is_told_once_as_an_operating_change() {
     assert!((1.3..1.8).contains(&change.level_ratio), "{change:?}");
 }
 
+/// A machine with one bearing has nobody else to tell it: the level is 1.5 times that of before, no
+/// alarm, and it was said nowhere.
+#[test]
+fn a_step_of_the_only_bearing_is_told_once_as_an_operating_change() {
+    let (told, alarmed) = watched(1, 0..500, |_, n| Some((if n >= 200 { 1.5 } else { 1.0 }, 3.0)));
+    assert_eq!(alarmed, [0]);
+    let [(0, 200..230, change)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((change.kind, change.bearings.len()), (ChangeKind::Operating, 0));
+    assert!((change.level_ratio / 1.5 - 1.0).abs() < 0.1, "{change:?}");
+}
+
 /// A load that comes and goes is found by each bearing at a time of its own, days apart: the
 /// machine tells it once. A further load is news.
 #[test]

@@ -60,6 +60,17 @@ fn a_spin_that_something_else_explains_names_nothing() {
     assert_eq!(judged.undetermined, Some(told));
 }
 
+/// Lines that are locked to the mains are no name, however plainly they stand.
+#[test]
+fn a_race_whose_lines_are_those_of_the_mains_is_not_named() {
+    let cause = ForeignCause::Mains(120.0);
+    let judged = judged(&outer_race(4.0), &[], Some(cause));
+    assert_eq!(judged.dominant, None);
+    assert!(judged.confidence < MENTION_CONFIDENCE);
+    let told = Undetermined::Foreign { candidate: Fault::OuterRace, cause };
+    assert_eq!((judged.undetermined, judged.damaged), (Some(told), None));
+}
+
 /// The race's own lines are named, so the cage's may come from the race.
 #[test]
 fn a_race_that_stands_is_named_beside_a_spin() {
