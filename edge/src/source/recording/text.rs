@@ -103,6 +103,7 @@ pub(super) fn open_text(
             break;
         }
     }
+    shape::check_width(&lines).map_err(malformed)?;
     let mut layout = layout_of(&lines, &comments, options.decimal).map_err(|what| {
         let is_choice = what.contains("--decimal");
         if is_choice { SourceError::options(path, what) } else { malformed(what) }

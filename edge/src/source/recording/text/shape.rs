@@ -4,7 +4,7 @@
 //! Between the layout and the rows. Invariant: what has another shape is refused with what it is,
 //! or its parts are told; no number of a head becomes a sample.
 
-use super::layout::{ColumnKind, Layout};
+use super::layout::{ColumnKind, Layout, Line};
 use super::metadata::Metadata;
 use super::rows::TextColumns;
 use super::{column_name, is_comment};
@@ -16,6 +16,53 @@ use crate::tabular::fields::numbered_lines;
 /// rows. Chosen: a rack has some dozens of channels, and a recording far more samples.
 const LEAST_FIELDS: usize = 256;
 const MORE_FIELDS: usize = 4;
+
+/// Most fields of a line: the columns of a spreadsheet's sheet (ECMA-376), sixteen times as many as
+/// a recording has channels. Every field is looked at for names, units and times, so a wider table
+/// would take minutes of a gateway's processor before it is refused for its shape.
+const MOST_FIELDS: usize = 16_384;
+
+/// Refuses lines that have more fields than any table, before they are looked at for the layout.
+/// Separators within quotes and brackets are none.
+pub(super) fn check_width(lines: &[Line<'_>]) -> Result<(), String> {
+    match lines.iter().find(|(_, line)| has_more_fields(line, MOST_FIELDS)) {
+        None => Ok(()),
+        Some((number, _)) => Err(format!(
+            "line {number} has more than {MOST_FIELDS} fields, which is the most that is read: if \
+             each row is a channel or a recording of its own, turn the table round (rows into \
+             columns); else keep the columns that are meant"
+        )),
+    }
+}
+
+/// Whether a line has more than so many fields by one of the separators.
+fn has_more_fields(line: &str, most: usize) -> bool {
+    if line.len() <= most {
+        return false;
+    }
+    let (mut is_quoted, mut depth, mut is_blank) = (false, 0_usize, true);
+    let [mut commas, mut semicolons, mut tabs, mut words] = [0_usize; 4];
+    for byte in line.bytes() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'[' | b'(' | b'{' => depth += 1,
+            b']' | b')' | b'}' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            b',' => commas += 1,
+            b';' => semicolons += 1,
+            b'\t' => tabs += 1,
+            _ => {}
+        }
+        let was_blank = std::mem::replace(&mut is_blank, byte == b' ');
+        words += usize::from(was_blank && !is_blank && !is_quoted && depth == 0);
+        // one separator less than fields
+        if commas >= most || semicolons >= most || tabs >= most || words > most {
+            return true;
+        }
+    }
+    false
+}
 
 /// Refuses rows that are channels or recordings of their own.
 pub(super) fn check_rows_are_samples(columns: &TextColumns, layout: &Layout) -> Result<(), String> {
@@ -250,5 +297,27 @@ mod tests {
             .concat();
         let error = said(&format!("ts,fs,acc_g\n{rows}"), None).expect_err("lists");
         assert!(error.contains("lists") && error.contains("\"acc_g\""), "{error}");
+    }
+
+    /// R-EDGE-4: 400,000 columns took more than 15 s of a processor.
+    #[test]
+    fn a_table_wider_than_any_spreadsheet_is_refused_before_its_cells_are_looked_at() {
+        let wide = |separator: &str| {
+            let names: Vec<String> = (0..400_000).map(|n| format!("c{n}")).collect();
+            let row = vec!["1"; 400_000].join(separator);
+            format!("{}\n{}", names.join(separator), format!("{row}\n").repeat(12))
+        };
+        for separator in [",", ";", "\t", " "] {
+            let begun = std::time::Instant::now();
+            let error = said(&wide(separator), Some(2560.0)).expect_err("no table");
+            assert!(error.contains("line 1 has more than 16384 fields"), "{error}");
+            assert!(error.contains("turn the table round"), "{error}");
+            // measured: 0.2 s in a release build, 2 s in a debug build on a busy machine
+            assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+        }
+        let list = format!("time;acc\n{}", "0;\"[1, 2]\"\n".repeat(300));
+        let list = list.replace("[1, 2]", &format!("[{}]", vec!["1"; 20_000].join(", ")));
+        let error = said(&list, Some(2560.0)).expect_err("lists in cells");
+        assert!(error.contains("the samples stand in lists"), "{error}");
     }
 }
