@@ -178,7 +178,8 @@ impl Publisher {
                 SessionEnd::Closed => return Ok(()),
                 SessionEnd::Down(down) => down,
             };
-            let may_be_older = !was_up && tried.is_multiple_of(VERSION_TRIES);
+            let is_lost = matches!(down, Down::Lost(_));
+            let may_be_older = !was_up && is_lost && tried.is_multiple_of(VERSION_TRIES);
             let is_older = may_be_older
                 && tokio::select! {
                     is_older = self.speaks_311_alone(address) => is_older,

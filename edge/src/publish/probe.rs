@@ -22,7 +22,10 @@ pub async fn probe(
     client_id: &str,
 ) -> Result<(), Down> {
     match probe_as(broker.protocol, broker, address, client_id).await {
-        Err(down) if speaks_311_alone(broker, address, client_id).await => Err(older(&down)),
+        // a refusal has said why
+        Err(down @ Down::Lost(_)) if speaks_311_alone(broker, address, client_id).await => {
+            Err(older(&down))
+        }
         taken => taken,
     }
 }

@@ -45,6 +45,7 @@ async fn a_critical_is_told_again_while_a_gateways_clock_that_was_ahead_is_right
     let test = "a_critical_is_told_again_while_a_gateways_clock_that_was_ahead_is_right_again";
     let Some(mut field) = Field::new(test).await else { return };
     (field.settings.notify.hold_h, field.settings.notify.over_h) = (0.01, 0.01);
+    field.settings.rules.risk.downgrade_after = 3;
     let agent = field.start().await;
     critical(&field, 0.0).await;
     field.until_told("[Critical] P-101 DE").await;
@@ -95,6 +96,7 @@ async fn an_agent_whose_clock_is_ten_minutes_behind_tells_rise_end_and_silence()
     let test = "an_agent_whose_clock_is_ten_minutes_behind_tells_rise_end_and_silence";
     let Some(mut field) = Field::new(test).await else { return };
     (field.settings.notify.hold_h, field.settings.notify.over_h) = (0.001, 0.001);
+    field.settings.rules.risk.downgrade_after = 3;
     field.settings.silence.silent_after_s = 8.0;
     let agent = field.start().await;
     critical(&field, 600.0).await;
