@@ -34,6 +34,7 @@ mod together;
 pub(crate) mod topic;
 mod troubles;
 mod unmeasured;
+mod unsent;
 mod vectors;
 pub(crate) mod webhook;
 mod wording;

@@ -20,10 +20,11 @@ use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
 use pdm_store::{CeilingStore, Claimed, HeldBack, StoreError};
+use tokio::time::Instant;
 
-use super::lanes::{Channel, Lane, PAUSES, SendError};
-use super::sending::granted;
+use super::lanes::{Channel, Lane, SendError};
 use super::share::{Room, Share};
+use super::unsent::{FailingSummary, LateLooks, NotSummed};
 use super::{log, policy};
 use crate::settings::BearingOwners;
 
@@ -103,6 +104,11 @@ impl Ceiling {
         }
     }
 
+    /// What is stored of the ceiling.
+    pub(super) const fn store(&self) -> &CeilingStore {
+        &self.store
+    }
+
     /// Notifications are held back.
     pub(super) fn hold(&self, notifications: usize, now: Timestamp) {
         let hour = hour_of(now).unix_ms();
@@ -130,30 +136,36 @@ impl Lane {
     /// Sends the summaries of a lane until it is stopped. What is held back then stays in the
     /// outbox.
     pub(crate) async fn run_summaries(self, channel: Arc<dyn Channel>, ceiling: Arc<Ceiling>) {
-        let (mut failures, mut pause) = (0, LOOK);
+        let (mut failing, mut looks) = (FailingSummary::default(), LateLooks::new());
+        let mut next = Instant::now() + LOOK;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
+                () = tokio::time::sleep(LOOK) => {}
                 () = self.stop.cancelled() => return,
             }
-            match self.summary(channel.as_ref(), &ceiling).await {
-                Ok(()) => (failures, pause) = (0, LOOK),
-                Err((error, asked)) => {
-                    pause = PAUSES.after(failures).max(asked.unwrap_or_default());
-                    failures += 1;
-                    log::not_delivered(channel.lane(), &error, failures, pause.as_secs_f64());
+            self.look_at_late(channel.lane(), &mut looks).await;
+            if Instant::now() < next {
+                continue;
+            }
+            match self.summary(channel.as_ref(), &ceiling, &mut failing).await {
+                Ok(()) => (failing, next) = (FailingSummary::default(), Instant::now()),
+                Err(NotSummed { reason, pause }) => {
+                    let (failures, pause_s) = (failing.failures(), pause.as_secs_f64());
+                    log::not_delivered(channel.lane(), &reason, failures, pause_s);
+                    next = Instant::now() + pause;
                 }
             }
         }
     }
 
-    /// Sends the summary that is due, if one is. An error says how long the receiver asks to wait.
+    /// Sends the summary that is due, if one is.
     async fn summary(
         &self,
         channel: &dyn Channel,
         ceiling: &Ceiling,
-    ) -> Result<(), (String, Option<Duration>)> {
-        let of_store = |error: StoreError| (error.to_string(), None);
+        failing: &mut FailingSummary,
+    ) -> Result<(), NotSummed> {
+        let of_store = |error: StoreError| NotSummed { reason: error.to_string(), pause: LOOK };
         let now = self.clock.now();
         let lane = channel.lane();
         let due = ceiling.due(now).await.map_err(of_store)?;
@@ -162,16 +174,19 @@ impl Lane {
         let Some(summary) = summary(lane, &held, ceiling.per_hour, (hour, number), now) else {
             return Ok(());
         };
+        let begun = Instant::now();
         match channel.send(summary.notification_id, std::slice::from_ref(&summary)).await {
             // some of the lane's recipients have it
             Ok(()) | Err(SendError::Partly(_) | SendError::Rest(_)) => {}
             Err(error) => {
-                let error = granted(error);
-                return Err((error.to_string(), error.asked()));
+                failing.failed(begun);
+                return self.not_summed((lane, ceiling), &held, error, failing).await;
             }
         }
         ceiling.summed_ms.store(now.unix_ms(), Ordering::Relaxed);
-        ceiling.store.settle_held(lane, held.through, hour, now).await.map_err(of_store)
+        let told = ceiling.store.settle_held(lane, held.through, hour, now).await;
+        self.elsewhere.have_reached(told.map_err(of_store)?.into_iter());
+        Ok(())
     }
 }
 

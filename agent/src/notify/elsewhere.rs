@@ -3,8 +3,8 @@
 //! has.
 //!
 //! The same notification leaves on further lanes, so no lane gets it twice and the chain ends.
-//! Whoever has it on another way needs no other message. An alarm that no way takes is counted
-//! until one does.
+//! Whoever has it on another way needs no other message. A way that has not tried it for as long as
+//! an alarm may wait counts as one that fails. An alarm that no way takes is counted until one does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -17,6 +17,7 @@ use pdm_store::{EpisodeRecord, Store, StoreError, WayState};
 use uuid::Uuid;
 
 use super::policy::Policy;
+use super::sending::ELSEWHERE_AFTER_S;
 use super::{MQTT_LANE, log};
 use crate::progress::Reporter;
 
@@ -72,7 +73,8 @@ impl Elsewhere {
             self.delivered(std::slice::from_ref(notification));
             return Ok(Reached::Somebody);
         }
-        let ways = self.store.outbox().ways(notification.notification_id).await?;
+        let late = self.clock.now().plus_seconds(-ELSEWHERE_AFTER_S);
+        let ways = self.store.outbox().ways(notification.notification_id, late).await?;
         if is_with_somebody(&ways, lane) {
             return Ok(Reached::Somebody);
         }
@@ -188,10 +190,15 @@ impl Elsewhere {
 
     /// A way took these, or somebody has acknowledged them.
     pub(crate) fn delivered(&self, notifications: &[Notification]) {
+        self.have_reached(notifications.iter().map(|notification| notification.notification_id));
+    }
+
+    /// Somebody has heard of the notifications of these identities.
+    pub(super) fn have_reached(&self, identities: impl Iterator<Item = Uuid>) {
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
         let before = untold.len();
-        for notification in notifications {
-            untold.remove(&notification.notification_id);
+        for identity in identities {
+            untold.remove(&identity);
         }
         if untold.len() != before {
             self.count(&untold);

@@ -136,6 +136,11 @@ pub(super) fn row_unreadable(lane: &str, id: i64, error: &serde_json::Error) {
     tracing::error!(lane, id, %error, "row of the outbox cannot be read");
 }
 
+/// A row of the outbox that waits for too long does not hold what its lane carries.
+pub(super) fn unsent_unreadable(lane: &str, notification: Uuid, error: &serde_json::Error) {
+    tracing::error!(lane, %notification, %error, "row of the outbox cannot be read");
+}
+
 /// A lane cannot claim its rows.
 pub(super) fn claim_failed(lane: &str, error: &StoreError) {
     tracing::warn!(lane, %error, "cannot claim rows of the outbox, trying again");

@@ -20,7 +20,7 @@ use super::{MQTT_LANE, log};
 
 /// How long a message may fail before it is told elsewhere too, s. Chosen: mail servers that make
 /// unknown senders wait take the second try after one to five minutes.
-const ELSEWHERE_AFTER_S: f64 = 240.0;
+pub(super) const ELSEWHERE_AFTER_S: f64 = 240.0;
 /// The shortest pause after a refusal. Chosen: a receiver that is deployed anew is back within a
 /// minute.
 const SLOW: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ const UNHEARD_S: f64 = 30.0;
 
 /// The shortest time that a receiver has for an answer before the alarm is told elsewhere, s.
 /// Chosen: mail servers greet after up to 10 s.
-const LEAST_PATIENCE_S: f64 = 20.0;
+pub(super) const LEAST_PATIENCE_S: f64 = 20.0;
 
 /// Returns how long a message has waited after `failures` failures and this last try, s: the sum of
 /// the pauses that were made and of the time that the tries took, because the wall clock may have
@@ -284,7 +284,7 @@ impl Lane {
     }
 
     /// Tells the notifications elsewhere; `None` while the store does not say who can be told.
-    async fn reached_elsewhere(
+    pub(super) async fn reached_elsewhere(
         &self,
         lane: &str,
         reason: &str,

@@ -171,7 +171,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
 }
 
 /// The tests of intake, judging and telling.
-const OF_EVENTS: [Claim; 68] = claims![
+const OF_EVENTS: [Claim; 70] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
     removal::a_name_that_is_known_is_joined_on_request_alone,
@@ -231,6 +231,8 @@ const OF_EVENTS: [Claim; 68] = claims![
     episodes::one_episode_is_open_and_the_closed_ones_are_listed,
     ways::a_notification_spreads_to_further_lanes_once,
     ways::the_worst_risk_leaves_first,
+    ways::an_alarm_that_its_lane_does_not_try_is_late,
+    ways::what_is_held_back_fails_with_its_summary,
     room::room_is_made_of_what_is_least_missed,
     room::a_flood_does_not_grow_beyond_the_ceiling_and_open_alarms_stay,
     room::a_gateway_that_fills_the_store_deletes_its_own_history_alone,

@@ -68,7 +68,7 @@ pub use sql::{
     EpisodeStore, FollowUpStore, GatewayStore, GraphStore, HistoryStore, IntakeStore,
     JudgementStore, MessageStore, OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted,
     PhotoStore, RecoveredTable, Recovery, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
-    StoredAccounts, recover,
+    StoredAccounts, UnsentAlarm, recover,
 };
 pub use store::{Store, connect, open};
 pub use trouble::StoreTrouble;

@@ -45,6 +45,7 @@ mod series;
 pub(crate) mod sqlite;
 mod standing;
 mod unread;
+mod unsent;
 mod ways;
 mod windows;
 mod work_reports;
@@ -72,6 +73,7 @@ pub use retention::RetentionStore;
 pub use series::SeriesStore;
 use sqlite::Sqlite;
 pub use sqlite::{RecoveredTable, Recovery, recover};
+pub use unsent::UnsentAlarm;
 
 /// The database behind every handle.
 #[derive(Debug, Clone)]

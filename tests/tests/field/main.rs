@@ -22,4 +22,5 @@ mod rotation;
 mod secrets;
 mod slowed;
 mod suppression;
+mod unsent;
 mod watched;

@@ -205,7 +205,8 @@ pub(super) async fn what_is_held_back_is_counted_and_settled_together(store: &St
         ([(RiskLevel::Warning, 1)].as_slice(), [key()].as_slice())
     );
     assert_eq!(store.ceilings().held_back("email").await.expect("read"), HeldBack::default());
-    store.ceilings().settle_held(&hook, held.through, hour, now).await.expect("settled");
+    let told = store.ceilings().settle_held(&hook, held.through, hour, now).await.expect("settled");
+    assert_eq!(told.len(), 1, "the notifications that the summary told");
     assert_eq!(store.ceilings().held_back(&hook).await.expect("read"), HeldBack::default());
     let told = store.ceilings().told_in(&hook, hour).await.expect("read");
     assert_eq!(told, ToldInHour { messages: 2, summaries: 1 });

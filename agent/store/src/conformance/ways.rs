@@ -16,7 +16,7 @@ pub(super) async fn a_notification_spreads_to_further_lanes_once(store: &Store) 
     let rows = store.outbox().claim(&hook, now, at(20_300.0), 10).await.expect("claimed");
     let record = store.episodes().episode(&key()).await.expect("read").expect("an episode");
     let told = record.alarm.expect("an alarm").notification.notification_id;
-    let ways = async || store.outbox().ways(told).await.expect("read");
+    let ways = async || store.outbox().ways(told, at(0.0)).await.expect("read");
     assert_eq!(ways().await, [(hook.clone(), WayState::Ahead)]);
     let refused = |error: &str| SendOutcome::GivenUp { error: error.to_owned() };
     store.outbox().settle(&[(rows[0].id, refused("550"))], now).await.expect("settled");
@@ -79,4 +79,75 @@ pub(super) async fn the_worst_risk_leaves_first(store: &Store) {
     assert_eq!(rows.len(), 1);
     let first = &rows[0];
     assert!(first.payload.contains("Critical"), "{first:?}");
+}
+
+/// R-AGENT-10: an alarm behind a message that its receiver does not answer was told nowhere else.
+pub(super) async fn an_alarm_that_its_lane_does_not_try_is_late(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let (hook, other) = (webhook_lane("ops"), webhook_lane("other"));
+    let record = store.episodes().episode(&key()).await.expect("read").expect("an episode");
+    let told = record.alarm.expect("an alarm").notification.notification_id;
+    let outbox = store.outbox();
+    let late = async |lane: &str, before: f64| {
+        let before = (at(before), at(before));
+        let found = outbox.late_alarms(lane, before).await.expect("read");
+        found.iter().map(|one| one.notification_id).collect::<Vec<_>>()
+    };
+    assert!(late(&hook, 0.0).await.is_empty(), "it is not due yet");
+    assert_eq!(late(&hook, 30_000.0).await, [told]);
+    assert!(late(&other, 30_000.0).await.is_empty());
+    let way = async |before: f64| outbox.ways(told, at(before)).await.expect("read");
+    assert_eq!(way(0.0).await, [(hook.clone(), WayState::Ahead)]);
+    assert_eq!(way(30_000.0).await, [(hook.clone(), WayState::Failing)]);
+    // another way that is to try it in its time carries it; one that is late as well does not
+    let row = Outgoing {
+        key: event(7).event_id.0,
+        lane: other.clone(),
+        topic: None,
+        retain: false,
+        notification_id: Some(told),
+        group: None,
+        payload: Payload::Text("{}".to_owned()),
+        due_at: at(29_000.0),
+    };
+    assert_eq!(outbox.spread(told, &[row], at(29_000.0)).await.expect("written"), 1);
+    assert!(late(&hook, 28_000.0).await.is_empty());
+    assert_eq!(late(&hook, 30_000.0).await, [told]);
+    let rows = outbox.claim(&other, at(30_000.0), at(30_300.0), 10).await.expect("claimed");
+    let outcome = [(rows[0].id, SendOutcome::Delivered)];
+    outbox.settle(&outcome, at(30_000.0)).await.expect("settled");
+    assert!(late(&hook, 30_000.0).await.is_empty(), "somebody has it");
+}
+
+/// R-AGENT-10: what was held back on a lane that takes no summary counted as on its way for ever.
+pub(super) async fn what_is_held_back_fails_with_its_summary(store: &Store) {
+    put(store, &[event(1)]).await;
+    judge_all(store).await;
+    let hook = webhook_lane("ops");
+    let record = store.episodes().episode(&key()).await.expect("read").expect("an episode");
+    let told = record.alarm.expect("an alarm").notification.notification_id;
+    let (outbox, ceilings) = (store.outbox(), store.ceilings());
+    let rows = outbox.claim(&hook, at(20_000.0), at(20_300.0), 10).await.expect("claimed");
+    let outcome = [(rows[0].id, SendOutcome::Held)];
+    outbox.settle(&outcome, at(20_000.0)).await.expect("settled");
+    let lane = async || {
+        let all = outbox.channels(at(20_010.0)).await.expect("read");
+        all.into_iter().find(|one| one.lane == hook).expect("the lane")
+    };
+    let sound = lane().await;
+    assert!(sound.waiting == 1 && !sound.is_failing, "{sound:?}");
+    let held = ceilings.held_back(&hook).await.expect("read");
+    let alarms = ceilings.held_alarms(&hook, held.through, at(0.0)).await.expect("read");
+    assert_eq!(alarms.iter().map(|one| one.notification_id).collect::<Vec<_>>(), [told]);
+    ceilings.note_not_summed(&hook, held.through, at(20_020.0), "403").await.expect("noted");
+    let failing = lane().await;
+    assert!(failing.is_failing && failing.failing_since.is_some(), "{failing:?}");
+    assert_eq!(failing.last_error.as_deref(), Some("403"));
+    let ways = outbox.ways(told, at(0.0)).await.expect("read");
+    assert_eq!(ways, [(hook.clone(), WayState::Failing)]);
+    ceilings.give_up_held(&hook, held.through, at(20_030.0), "410").await.expect("given up");
+    let ways = outbox.ways(told, at(0.0)).await.expect("read");
+    assert_eq!(ways, [(hook.clone(), WayState::GivenUp)]);
+    assert_eq!(ceilings.held_back(&hook).await.expect("read").levels, []);
 }

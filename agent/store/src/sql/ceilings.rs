@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use pdm_shared::id::{BearingKey, GatewayKey};
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::time::Timestamp;
+use uuid::Uuid;
 
 use super::{Database, pins};
 use crate::database::{Row, Spelt};
@@ -57,7 +58,7 @@ static SETTLE_HELD: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|_| {
         format!(
             "UPDATE outbox SET state = $4, settled_at_ms = $3, last_error = 'told in a summary'
-             WHERE lane = $1 AND state = '{held}' AND id <= $2"
+             WHERE lane = $1 AND state = '{held}' AND id <= $2 RETURNING notification_id"
         )
     })
 });
@@ -156,24 +157,21 @@ impl CeilingStore {
         Ok(held)
     }
 
-    /// Settles the rows up to `through` as delivered, and counts the hour's summary.
+    /// Settles the rows up to `through` as delivered, and counts the hour's summary. Returns the
+    /// notifications of these rows.
     pub async fn settle_held(
         &self,
         lane: &str,
         through: i64,
         hour: Timestamp,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<Uuid>, StoreError> {
         let mut transaction = self.database.write().await?;
         let mut connection = transaction.connection();
-        connection
-            .query(&SETTLE_HELD)
-            .bind(lane)
-            .bind(through)
-            .bind(now.unix_ms())
-            .bind(OutboxState::Delivered.as_str())
-            .execute()
-            .await?;
+        let query = connection.query(&SETTLE_HELD).bind(lane).bind(through).bind(now.unix_ms());
+        let settled = query.bind(OutboxState::Delivered.as_str()).fetch_all().await?;
+        let told = settled.iter().map(|row| row.get::<Option<Uuid>>(0));
+        let told: Vec<Option<Uuid>> = told.collect::<Result<_, _>>()?;
         connection
             .query(NOTE)
             .bind(lane)
@@ -182,6 +180,7 @@ impl CeilingStore {
             .bind(1_i64)
             .execute()
             .await?;
-        transaction.commit().await
+        transaction.commit().await?;
+        Ok(told.into_iter().flatten().collect())
     }
 }

@@ -19,26 +19,31 @@ const LATELY_S: f64 = 7.0 * 86_400.0;
 /// How long it counts as a failure of its channel that stands, s: a day.
 const FAILING_S: f64 = 86_400.0;
 
-/// Parameter: the lane that leads to no person.
+/// Parameter: the lane that leads to no person. What is held back waits for its summary.
 static WAITING: LazyLock<Spelt> = LazyLock::new(|| {
-    let waiting = OutboxState::Waiting;
+    let rows_in = |state: OutboxState| {
+        format!(
+            "SELECT lane, attempts, created_at_ms FROM outbox
+             WHERE state = '{state}' AND lane NOT IN ($1, '{DEAD_LETTER_LANE}')"
+        )
+    };
+    let (waiting, held) = (rows_in(OutboxState::Waiting), rows_in(OutboxState::Held));
     Spelt::each(|_| {
         format!(
             "SELECT lane, count(*) AS waiting,
                     min(CASE WHEN attempts > 0 THEN created_at_ms END) AS since_ms
-             FROM outbox WHERE state = '{waiting}' AND lane NOT IN ($1, '{DEAD_LETTER_LANE}')
-             GROUP BY lane"
+             FROM ({waiting} UNION ALL {held}) AS unsent GROUP BY lane"
         )
     })
 });
 
 /// Parameter: lane.
 static LAST_FAILURE: LazyLock<Spelt> = LazyLock::new(|| {
-    let waiting = OutboxState::Waiting;
+    let (waiting, held) = (OutboxState::Waiting, OutboxState::Held);
     Spelt::each(|_| {
         format!(
             "SELECT last_error, due_at_ms FROM outbox
-             WHERE lane = $1 AND state = '{waiting}' AND last_error IS NOT NULL
+             WHERE lane = $1 AND state IN ('{waiting}', '{held}') AND last_error IS NOT NULL
              ORDER BY id DESC LIMIT 1"
         )
     })

@@ -190,9 +190,14 @@ impl OutboxStore {
         Ok(claimed)
     }
 
-    /// Returns how far a notification has come on each lane of people that it has a row on.
-    pub async fn ways(&self, notification_id: Uuid) -> Result<Vec<(String, WayState)>, StoreError> {
-        ways::of_notification(self.database.read().await?, notification_id).await
+    /// Returns how far a notification has come on each lane of people that it has a row on. A lane
+    /// that has not tried what was due before `late` counts as failing.
+    pub async fn ways(
+        &self,
+        notification_id: Uuid,
+        late: Timestamp,
+    ) -> Result<Vec<(String, WayState)>, StoreError> {
+        ways::of_notification(self.database.read().await?, notification_id, late).await
     }
 
     /// Writes rows of a notification that is stored, for lanes that it has no row on; tells how

@@ -16,7 +16,7 @@ use crate::{MQTT_LANE, Outgoing, StoreError, WayState};
 /// Parameters: notification, the lane that leads to no person.
 static WAYS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|_| {
-        "SELECT lane, state, attempts FROM outbox WHERE notification_id = $1 AND lane <> $2
+        "SELECT lane, state, attempts, due_at_ms FROM outbox WHERE notification_id = $1 AND lane <> $2
          ORDER BY id"
             .to_owned()
     })
@@ -38,14 +38,16 @@ pub(super) fn by_risk() -> String {
     )
 }
 
-/// Returns how far a notification has come on each lane of people.
+/// Returns how far a notification has come on each lane of people; a row that was due before `late`
+/// and is not tried yet counts as failing.
 pub(super) async fn of_notification(
     mut reader: Session,
     notification_id: Uuid,
+    late: Timestamp,
 ) -> Result<Vec<(String, WayState)>, StoreError> {
     let query = reader.query(&WAYS).bind(notification_id).bind(MQTT_LANE);
     let rows = query.fetch_all().await?;
-    let of = |row: &Row| Ok((row.get("lane")?, way_of(&row.get::<String>("state")?, row)?));
+    let of = |row: &Row| Ok((row.get("lane")?, way_of(&row.get::<String>("state")?, row, late)?));
     rows.iter().map(of).collect()
 }
 
@@ -97,13 +99,16 @@ pub(super) async fn copy_given_up(
     Ok(())
 }
 
-fn way_of(state: &str, row: &Row) -> Result<WayState, StoreError> {
+fn way_of(state: &str, row: &Row, late: Timestamp) -> Result<WayState, StoreError> {
     let is_tried = row.get::<i64>("attempts")? > 0;
+    let (is_waiting, is_held) =
+        (state == OutboxState::Waiting.as_str(), state == OutboxState::Held.as_str());
+    let is_late = is_waiting && row.get::<i64>("due_at_ms")? <= late.unix_ms();
     Ok(if state == OutboxState::Delivered.as_str() {
         WayState::Delivered
     } else if state == OutboxState::GivenUp.as_str() {
         WayState::GivenUp
-    } else if state == OutboxState::Waiting.as_str() && is_tried {
+    } else if ((is_waiting || is_held) && is_tried) || is_late {
         WayState::Failing
     } else {
         WayState::Ahead
