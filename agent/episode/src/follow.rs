@@ -24,8 +24,11 @@ pub struct Observation {
     /// Why the window says nothing new, if it does not.
     pub frozen: Option<FreezeCause>,
     /// The window is older than the bearing's last, or of a clock that was ahead: it can raise a
-    /// level above every level told, and does nothing else.
+    /// level, and does nothing else.
     pub is_out_of_order: bool,
+    /// The gateway had kept the window back, so it tells of a time before what came meanwhile. One
+    /// that is out of order and was not kept back is of now, by a clock that was set.
+    pub is_replayed: bool,
     /// The cause that ends the episode with this window, if it is below the lowest level.
     pub ended: Option<EndCause>,
 }
@@ -80,16 +83,24 @@ fn on(episode: Episode, window: &Observation, rules: &EpisodeRules) -> Option<Ep
     }
 }
 
-/// A window whose time is not that of the bearing's last raises what was never told.
+/// A window whose time is not that of the bearing's last raises what was never told. One that was
+/// not kept back is of now: it also raises what was told and left, as one in order would, measured
+/// by the bearing's last window.
 fn out_of_order(
     mut episode: Episode,
     window: &Observation,
     rules: &EpisodeRules,
 ) -> Option<EpisodeStep> {
-    let level = window.level;
-    let is_told = episode.course.told.is_some_and(|told| level <= told);
-    if window.frozen.is_some() || level == RiskLevel::Normal || is_told {
+    let (level, was) = (window.level, episode.course.condition);
+    if window.frozen.is_some() || level == RiskLevel::Normal {
         return None;
+    }
+    if episode.course.told.is_some_and(|told| level <= told) {
+        if window.is_replayed || level <= was.level() {
+            return None;
+        }
+        let window = Observation { at: episode.course.at, ..*window };
+        return at_level(episode, &window, was, rules);
     }
     if episode.waits_for_the_end(level, window.now) {
         return None;

@@ -71,6 +71,7 @@ impl Bench {
             finding: Finding::default(),
             frozen: None,
             is_out_of_order: false,
+            is_replayed: false,
             ended: None,
         }
     }
@@ -390,6 +391,7 @@ fn a_window_out_of_order_raises_and_neither_clears_nor_tells_again() {
     let late = |bench: &Bench, level| Observation {
         at: at(-600.0),
         is_out_of_order: true,
+        is_replayed: true,
         ..bench.observation(level)
     };
     let (normal, watch, critical) =
@@ -397,6 +399,38 @@ fn a_window_out_of_order_raises_and_neither_clears_nor_tells_again() {
     assert_eq!(bench.observe(normal), None);
     assert_eq!(bench.observe(watch), None);
     assert_eq!(bench.observe(critical).and_then(|step| step.tell), Some(Tell::Raised(Critical)));
+}
+
+/// A gateway's clock that was an hour ahead and is right again makes its windows late for that
+/// hour.
+#[test]
+fn a_window_of_now_by_a_clock_that_was_set_raises_what_was_left() {
+    for is_acknowledged in [true, false] {
+        let mut bench = Bench::new();
+        bench.run(&[(3, Critical)]);
+        if is_acknowledged {
+            bench.acknowledge();
+        }
+        // the hold of an hour is over, and staff is told so
+        bench.run(&[(20, Normal)]);
+        assert!(matches!(bench.told.last(), Some((_, Tell::Cleared(Critical)))));
+        let of = |bench: &Bench, level, is_replayed| Observation {
+            at: at(60.0),
+            is_out_of_order: true,
+            is_replayed,
+            ..bench.observation(level)
+        };
+        let old = of(&bench, Critical, true);
+        assert_eq!(bench.observe(old), None, "what a spool brings is old news");
+        let now = of(&bench, Critical, false);
+        let step = bench.observe(now).expect("it stands again");
+        assert_eq!(step.tell, Some(Tell::Raised(Critical)));
+        let again = of(&bench, Critical, false);
+        assert_eq!(bench.observe(again), None, "once");
+        let milder = of(&bench, Watch, false);
+        assert_eq!(bench.observe(milder), None, "and nothing is lowered");
+        assert_eq!(bench.episode.as_ref().expect("one").course.condition.level(), Critical);
+    }
 }
 
 #[test]

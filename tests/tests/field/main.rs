@@ -10,6 +10,7 @@ mod beside;
 mod blind;
 mod broker;
 mod channels;
+mod clocks;
 mod files;
 mod gateway_files;
 mod gateways;

@@ -97,6 +97,7 @@ impl Policy {
             finding: Finding::default(),
             frozen: None,
             is_out_of_order: false,
+            is_replayed: false,
             ended,
         };
         follow(episode, &window, &rules, new_id(now))

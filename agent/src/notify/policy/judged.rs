@@ -289,6 +289,7 @@ pub(super) fn observation(window: &JudgedWindow<'_>, now: Timestamp) -> Option<O
         finding: finding_of(diagnosis),
         frozen,
         is_out_of_order,
+        is_replayed: event.replayed || event.delayed_s > 0.0,
         ended: (is_repaired && !is_out_of_order).then_some(EndCause::Repair),
     })
 }

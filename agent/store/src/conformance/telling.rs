@@ -79,6 +79,7 @@ fn window(level: RiskLevel, now: Timestamp, ended: Option<EndCause>) -> Observat
         finding: Finding::default(),
         frozen: None,
         is_out_of_order: false,
+        is_replayed: false,
         ended,
     }
 }

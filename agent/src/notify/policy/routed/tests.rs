@@ -84,6 +84,7 @@ impl Routed {
             finding: pdm_episode::Finding::default(),
             frozen: None,
             is_out_of_order: false,
+            is_replayed: false,
             ended: None,
         };
         let policy = &self.watchdog.policy;
