@@ -13,6 +13,7 @@ mod parts;
 mod pulse;
 pub mod search;
 mod series;
+mod sole;
 mod task;
 pub(crate) mod tooling;
 
@@ -30,6 +31,8 @@ use pdm_tools::mcp;
 
 use crate::captures::Captures;
 use parts::{StopSignals, TaskParts};
+use sole::SoleUse;
+pub use sole::StoreTaken;
 use task::Task;
 use tooling::{StoreParts, Tooling};
 
@@ -64,6 +67,9 @@ pub enum StartError {
     /// The store cannot be opened or brought up to date.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Another agent runs on the file of the store.
+    #[error(transparent)]
+    Taken(#[from] StoreTaken),
     /// The broker's settings name something that cannot be read.
     #[error(transparent)]
     Broker(#[from] BrokerError),
@@ -102,7 +108,8 @@ impl StartError {
         match self {
             Self::Store(error) => StoreTrouble::from(error).may_end(),
             Self::Server(ServerError::Users(_)) => true,
-            Self::Broker(_)
+            Self::Taken(_)
+            | Self::Broker(_)
             | Self::Email(_)
             | Self::Webhook(_)
             | Self::Knowledge(_)
@@ -162,6 +169,7 @@ impl Agent {
             recorder();
         }
         log::starting();
+        let mut sole = SoleUse::of(&settings.store).await?;
         let reporter = Reporter::new();
         let mut outage = None;
         loop {
@@ -178,7 +186,8 @@ impl Agent {
             let store = opened.store;
             let on = (store.clone(), settings.clone(), Arc::clone(&clock), reporter, file.clone());
             match Box::pin(Self::run_on(on, &mut outage)).await {
-                Ok(handle) => {
+                Ok(mut handle) => {
+                    handle.sole = sole.take();
                     if let Some(missing) = opened.missing {
                         handle.lacks_rows(missing);
                     }
@@ -255,7 +264,18 @@ impl Agent {
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));
         let (grace, stops, tasks) = (parts.settings.shutdown_grace, parts.stops, parts.tasks);
-        Ok(Handle { stops, tasks, reporter, remarks, store, knowledge, tools, address, grace })
+        Ok(Handle {
+            stops,
+            tasks,
+            reporter,
+            remarks,
+            store,
+            knowledge,
+            tools,
+            address,
+            grace,
+            sole: None,
+        })
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn start(error: StartError) -> Failure {
         | StartError::Secret { .. }
         | StartError::Model(_) => Exit::Config,
         StartError::Server(ref error) if error.is_of_configuration() => Exit::Config,
-        StartError::Server(_) | StartError::Tools(_) => Exit::Unavailable,
+        StartError::Server(_) | StartError::Tools(_) | StartError::Taken(_) => Exit::Unavailable,
     };
     Failure::new(exit, error)
 }

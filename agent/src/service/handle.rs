@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
 
 use super::parts::StopSignals;
+use super::sole::SoleUse;
 use super::task::{RunningTask, STOP_ORDER, StopSignal, Task};
 use super::{ServiceError, log};
 use crate::notify::missing_rows_line;
@@ -37,6 +38,8 @@ pub struct Handle {
     pub(super) tools: Arc<Runtime>,
     pub(super) address: Option<SocketAddr>,
     pub(super) grace: Duration,
+    /// Kept until the store is closed.
+    pub(super) sole: Option<SoleUse>,
 }
 
 /// Says in log, health and to staff that the store lacks what the agent wrote last.

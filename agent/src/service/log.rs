@@ -137,3 +137,9 @@ pub(super) fn judgements_not_sent_again(error: &StoreError) {
 pub(super) fn knowledge_not_filled(error: &KnowledgeError) {
     tracing::error!(%error, "the knowledge base cannot be filled");
 }
+
+/// There is no place for the lock by which two agents on one file know of each other.
+pub(super) fn no_lock(path: &std::path::Path, error: &std::io::Error) {
+    tracing::warn!(path = %path.display(), %error, "cannot lock the store: another agent on the \
+        same file would not be noticed");
+}

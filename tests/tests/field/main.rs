@@ -22,6 +22,7 @@ mod removal;
 mod rotation;
 mod secrets;
 mod slowed;
+mod sole;
 mod suppression;
 mod unsent;
 mod watched;
