@@ -13,6 +13,7 @@ pub mod event;
 pub mod fault;
 pub mod follow_up;
 pub mod id;
+pub mod packed;
 pub mod particle;
 pub mod rank;
 pub mod risk;

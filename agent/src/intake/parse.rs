@@ -7,6 +7,7 @@ use pdm_shared::episode::{SHELVE_SCHEMA, Shelve};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::{FOLLOW_UP_SCHEMA, FollowUpReport, FollowUpState};
 use pdm_shared::id::{BearingKey, GatewayId, SiteId};
+use pdm_shared::packed::packed_form;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic, is_gateway_level};
 use pdm_store::{Incoming, RefusedMessage, UnreadEvent};
@@ -137,7 +138,14 @@ fn text(payload: &[u8], most: usize) -> Result<&str, String> {
     if payload.len() > most {
         return Err(format!("the message has {} bytes, allowed are at most {most}", payload.len()));
     }
-    std::str::from_utf8(payload).map_err(|error| format!("not UTF-8: {error}"))
+    std::str::from_utf8(payload).map_err(|error| match packed_form(payload) {
+        Some(form) => format!(
+            "the message is compressed ({}): it has to be JSON in UTF-8 as it is, so switch the \
+             compression of its sender or of the bridge off",
+            form.name
+        ),
+        None => format!("not UTF-8: {error}"),
+    })
 }
 
 /// Reads an event; `gateway` is the one that the topic names, if it names one.
@@ -334,6 +342,8 @@ mod tests {
         let topic = "pdm/v1/ulsan-1/P-101/DE/event";
         assert!(reason(read(topic, b"{")).starts_with("not an event: "));
         assert!(reason(read(topic, &[0xff, 0xfe])).starts_with("not UTF-8: "));
+        let gzip = reason(read(topic, &[0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3]));
+        assert!(gzip.starts_with("the message is compressed (gzip)"), "{gzip}");
         let deep = format!("{{\"x\":{}", "[".repeat(100_000));
         assert!(reason(read(topic, deep.as_bytes())).starts_with("not an event: "));
         let sure = EVENT.replace("\"confidence\": 0.95", "\"confidence\": 9.5");

@@ -16,6 +16,7 @@ mod gateway_files;
 mod gateways;
 mod metrics;
 mod other_program;
+mod packed;
 mod put_back;
 mod reload;
 mod removal;

@@ -1,5 +1,7 @@
 //! The forms of a topic's messages, and the decoder of each form.
 
+use pdm_shared::packed::packed_form;
+
 use crate::source::decoder::{StreamDecoder, StreamForm, StreamFormat};
 use crate::source::json_burst::{BurstDecoder, JsonForm};
 use crate::source::sparkplug::{Received, Refusal, SparkplugDecoder, SparkplugForm};
@@ -73,6 +75,7 @@ impl TopicDecoder {
 
     /// Takes a message.
     pub(super) fn push(&mut self, topic: &str, payload: &[u8]) -> Result<Received, Refusal> {
+        self.check_unpacked(payload)?;
         let taken = match self {
             Self::Frames(decoder, whole) => frames_in(payload, *whole)
                 .and_then(|()| decoder.push(payload))
@@ -81,6 +84,21 @@ impl TopicDecoder {
             Self::Sparkplug(decoder) => return decoder.push(topic, payload),
         };
         taken.map_err(Refusal::from)
+    }
+
+    /// Refuses a message that is compressed, by the name of its form: its bytes are no samples, and
+    /// read as raw frames they would be noise of a machine that runs. Two bytes alone may be a
+    /// sample.
+    fn check_unpacked(&self, payload: &[u8]) -> Result<(), String> {
+        let is_text = matches!(self, Self::Json(_));
+        match packed_form(payload).filter(|form| form.is_certain || is_text) {
+            None => Ok(()),
+            Some(form) => Err(format!(
+                "a message that is compressed ({}), which is not read: switch the compression of \
+                 its sender or of the bridge off",
+                form.name
+            )),
+        }
     }
 }
 
@@ -98,4 +116,37 @@ fn frames_in(payload: &[u8], whole: usize) -> Result<(), String> {
         return Err(format!("{length} bytes are no whole number of frames of {whole} bytes"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pdm_service::clock::SystemClock;
+    use pdm_shared::units::SampleRate;
+
+    use super::*;
+    use crate::source::frames::{Encoding, FrameFormat};
+
+    /// R-EDGE-1: a bridge that compresses made noise of a machine that runs.
+    #[test]
+    fn a_compressed_message_is_no_frame_and_no_burst() {
+        let frames = FrameFormat {
+            channels: 1,
+            sample_rate: SampleRate::new(1000.0).expect("valid"),
+            encoding: Encoding::I16,
+            block_samples: 4,
+            calibrations: vec![],
+        };
+        let format = StreamFormat { frames, form: StreamForm::Raw, rate_tolerance: 0.05 };
+        let host = SourceHost::alone(Arc::new(SystemClock), "topic");
+        let mut decoder = TopicDecoder::new(&MessageForm::Frames, &format, &host);
+        let gzip = [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6];
+        let refusal = decoder.push("plant/raw", &gzip).expect_err("compressed");
+        assert!(refusal.why.contains("compressed (gzip)"), "{}", refusal.why);
+        assert!(decoder.block().expect("no failure").is_none(), "and no sample of it is kept");
+        // two bytes that zlib begins with are a sample of -25480
+        let samples = [0x78, 0x9c, 0, 0, 1, 0, 2, 0];
+        assert!(matches!(decoder.push("plant/raw", &samples), Ok(Received::Samples)));
+    }
 }
