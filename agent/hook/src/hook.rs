@@ -18,7 +18,7 @@ use crate::filled::Filled;
 use crate::message::{Message, sample};
 use crate::proxy::{beside_proxy, by_proxy};
 use crate::rate::Pace;
-use crate::said::{SaidBody, said_body};
+use crate::said::{SaidBody, asking_for_plain_answers, said_body};
 use crate::sign::Request;
 use crate::template::{FilledRequest, HookTemplate};
 use crate::token::TokenKeeper;
@@ -100,6 +100,7 @@ fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .timeout(TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
+        .default_headers(asking_for_plain_answers())
         .user_agent(concat!("pdm-agent/", env!("CARGO_PKG_VERSION")))
 }
 

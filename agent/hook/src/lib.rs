@@ -30,5 +30,5 @@ pub use hook::{Address, Hook, HookError, Sent};
 pub use message::Message;
 pub use presets::{PRESETS, preset};
 pub use proxy::{beside_proxy, by_proxy};
-pub use said::{SaidBody, said_body};
+pub use said::{SaidBody, asking_for_plain_answers, said_body};
 pub use template::{HookTemplate, TemplateError};

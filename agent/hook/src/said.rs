@@ -10,11 +10,18 @@ use std::io::Read as _;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use flate2::read::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use pdm_service::bounded::ERROR_BYTES;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use pdm_shared::packed::packed_form;
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 /// Blanks that are passed over before an answer begins, bytes. Chosen: templates of pages leave
 /// kilobytes of them; an answer of blanks alone has to end.
 const BLANKS: usize = 4 << 20;
+
+/// Headers that ask for an answer as it is: what is compressed by an encoding that is not known
+/// here could not be read, and many say in it that they failed.
+pub fn asking_for_plain_answers() -> HeaderMap {
+    HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))])
+}
 
 /// What a receiver says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +58,11 @@ pub async fn said_body(mut answer: reqwest::Response) -> SaidBody {
         }
     };
     match unpacked(&headers, bytes) {
-        Ok(bytes) => SaidBody { text: text_of(&headers, &bytes), has_ended, unread: None },
+        Ok(bytes) => {
+            let text = text_of(&headers, &bytes);
+            let unread = is_no_text(&text).then(|| "unknown".to_owned());
+            SaidBody { text, has_ended, unread }
+        }
         Err(encoding) => SaidBody { text: String::new(), has_ended, unread: Some(encoding) },
     }
 }
@@ -72,9 +83,20 @@ fn unpacked(headers: &HeaderMap, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
             Ok(if wrapped.is_empty() { bare() } else { wrapped })
         }
         "" | "identity" if is_gzip => Ok(head_of(GzDecoder::new(&*bytes))),
-        "" | "identity" => Ok(bytes),
+        "" | "identity" => match packed_form(&bytes) {
+            Some(form) => Err(form.name.to_owned()),
+            None => Ok(bytes),
+        },
         other => Err(other.chars().take(40).collect()),
     }
+}
+
+/// Whether what was decoded is no text: Brotli whose header a proxy has dropped has no first bytes
+/// by which it is known, and no text holds control characters.
+fn is_no_text(text: &str) -> bool {
+    let is_blank = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{c}');
+    text.starts_with(char::REPLACEMENT_CHARACTER)
+        || text.chars().any(|c| c.is_ascii_control() && !is_blank(c))
 }
 
 /// The first bytes that a decoder gives, of an answer that may be cut or damaged.
@@ -162,5 +184,10 @@ mod tests {
             assert!(says_failure(&text), "{kind} {encoding}: {text:?}");
         }
         assert_eq!(read(plain, "br", b"\x0b\x02"), Err("br".to_owned()), "said by its name");
+        assert_eq!(read(plain, "", b"\x28\xb5\x2f\xfd\x04"), Err("zstd".to_owned()));
+        // `{"success":false}` in Brotli, whose header a proxy has dropped
+        let brotli = b"\x0b\x08\x80{\"success\":false}\x03";
+        assert!(is_no_text(&read(plain, "", brotli).expect("bytes")));
+        assert!(!is_no_text(&read(plain, "", b"\r\n ok\t\n").expect("text")));
     }
 }

@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use pdm_hook::{SaidBody, asked_wait, beside_proxy, by_proxy, redirect_in_words, said_body};
+use pdm_hook::{
+    SaidBody, asked_wait, asking_for_plain_answers, beside_proxy, by_proxy, redirect_in_words,
+    said_body,
+};
 use pdm_service::broker::TlsError;
 use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::error_chain::error_chain;
@@ -123,6 +126,7 @@ fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .timeout(TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
+        .default_headers(asking_for_plain_answers())
         .user_agent(concat!("pdm-agent/", env!("CARGO_PKG_VERSION")))
 }
 
