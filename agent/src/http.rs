@@ -133,7 +133,7 @@ pub(crate) async fn serve(server: BoundServer, served: Served, stop: Cancellatio
         repeats,
     });
     let acts = Acts { store: store.clone(), clock: Arc::clone(&clock) };
-    let uploads = knowledge::Uploads::new(knowledge);
+    let uploads = knowledge::Uploads::new(knowledge, Arc::clone(&clock));
     let pages = pdm_web::router(Site {
         plant,
         library: Some(Arc::new(library::Shelf(uploads.clone()))),

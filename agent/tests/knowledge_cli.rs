@@ -64,3 +64,39 @@ fn a_search_makes_no_knowledge_base_and_says_that_there_is_none() {
         assert!(!folder.path().join("deep").exists(), "{arguments:?}");
     }
 }
+
+/// A document that a stranger brings is the first answer of a search: whoever reads it has to learn
+/// from whom it is.
+#[test]
+fn a_documents_bringer_stands_in_the_list_and_in_the_record_of_acts() {
+    let folder = tempfile::tempdir().expect("folder");
+    let at = |name: &str| folder.path().join(name);
+    let (store, config, manual) = (at("knowledge.db"), at("agent.toml"), at("V-78.md"));
+    let text_of = "[store]\nsqlite = \"agent.db\"\n[broker]\naddresses = [\"127.0.0.1:1\"]\n";
+    std::fs::write(&config, text_of).expect("written");
+    std::fs::write(&manual, "# Mixer V-78\n\n## 1. Grease\n\n41 g.\n").expect("written");
+    let migrated = Command::new(env!("CARGO_BIN_EXE_pdm-agent"))
+        .args(["migrate", "--config"])
+        .arg(&config)
+        .status();
+    assert!(migrated.expect("runs").success());
+    let ingest = |by: &str| {
+        let (manual, config) = (manual.display().to_string(), config.display().to_string());
+        typed(&store, &["ingest", &manual, "--by", by, "--config", &config])
+    };
+    assert!(ingest("lee").status.success());
+    // the same text by somebody else is still the first one's
+    assert!(text(&ingest("park")).contains("same"));
+    let listed = text(&typed(&store, &["list"]));
+    assert!(listed.contains("V-78") && listed.contains("added by lee (cli) 20"), "{listed}");
+    let listed = typed(&store, &["list", "--json"]);
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("json");
+    assert_eq!(listed[0]["added"]["by"], "lee", "{listed}");
+    assert_eq!(typed(&at("none.db"), &["list"]).status.code(), Some(66));
+    let acts = Command::new("sqlite3")
+        .arg(at("agent.db"))
+        .arg("SELECT who || ' ' || action || ' ' || what FROM acts")
+        .output();
+    let acts = text(&acts.expect("sqlite3 is installed"));
+    assert!(acts.contains("lee upload") && acts.contains("\"V-78\""), "{acts}");
+}

@@ -2,6 +2,7 @@
 
 use pdm_shared::fault::Fault;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A set of documents that is searched separately.
@@ -118,6 +119,17 @@ pub struct Keywords {
     pub en: Vec<String>,
 }
 
+/// Who brought a document into the knowledge base, when, and by which way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Added {
+    /// The name of the person or program, as they are known at the way.
+    pub by: String,
+    /// The way: `page`, `api`, `cli`.
+    pub via: String,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// The description of a document, which each of its chunks carries too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
@@ -147,4 +159,8 @@ pub struct About {
     pub origin: String,
     /// SHA-256 of the whole document, hexadecimal.
     pub hash: String,
+    /// Who brought this text; `None` for what comes with the program or from the configured folder,
+    /// and for what an earlier version took in. The same text again changes it for nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<Added>,
 }

@@ -93,6 +93,7 @@ impl Document {
             sources: front.sources,
             origin,
             hash: hash(text.as_bytes()),
+            added: None,
         };
         Ok(Self { id: front.id, about, modes: front.modes, sections })
     }
@@ -127,6 +128,7 @@ impl Document {
             sources: Vec::new(),
             origin,
             hash: hash(text.as_bytes()),
+            added: None,
         };
         Ok(Self { id, about, modes: Vec::new(), sections })
     }

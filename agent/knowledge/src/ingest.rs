@@ -6,7 +6,7 @@
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::about::Collection;
+use super::about::{Added, Collection};
 use super::chunk::cut;
 use pdm_service::document_text::{MAX_FILE_BYTES, MAX_TEXT_BYTES};
 use pdm_service::files::read_regular;
@@ -54,9 +54,22 @@ impl Knowledge {
         path: &Path,
         collection: Collection,
     ) -> Result<Vec<Ingested>, KnowledgeError> {
+        self.ingest_added(path, collection, None).await
+    }
+
+    /// As [`Self::ingest`], with who brings the files.
+    ///
+    /// # Errors
+    /// As [`Self::ingest`].
+    pub async fn ingest_added(
+        &self,
+        path: &Path,
+        collection: Collection,
+        added: Option<&Added>,
+    ) -> Result<Vec<Ingested>, KnowledgeError> {
         let mut all = Vec::new();
         for path in files(path)? {
-            let outcome = self.ingest_file(&path, collection).await;
+            let outcome = self.ingest_file(&path, collection, added).await;
             if let Err(error) = &outcome {
                 metrics::counter!("pdm_agent_documents_refused_total").increment(1);
                 tracing::warn!(path = %path.display(), %error, "document not ingested");
@@ -70,12 +83,14 @@ impl Knowledge {
         &self,
         path: &Path,
         collection: Collection,
+        added: Option<&Added>,
     ) -> Result<IngestOutcome, KnowledgeError> {
         let (from, reader) = (path.to_owned(), self.pdf_reader.clone());
-        self.ingest_read(path, move || read_document(&from, collection, &reader)).await
+        self.ingest_read(path, added, move || read_document(&from, collection, &reader)).await
     }
 
-    /// Ingests the content of a file called `name`; without front matter it goes into `collection`.
+    /// Ingests the content of a file called `name`, which somebody brings; without front matter it
+    /// goes into `collection`.
     ///
     /// # Errors
     /// [`KnowledgeError`].
@@ -84,9 +99,11 @@ impl Knowledge {
         name: &Path,
         bytes: Vec<u8>,
         collection: Collection,
+        added: &Added,
     ) -> Result<IngestOutcome, KnowledgeError> {
         let (called, reader) = (name.to_owned(), self.pdf_reader.clone());
-        self.ingest_read(name, move || parse(&called, bytes, collection, &reader)).await
+        let read = move || parse(&called, bytes, collection, &reader);
+        self.ingest_read(name, Some(added), read).await
     }
 
     /// Ingests a file that somebody brought; it is read off the async threads. A document that
@@ -94,9 +111,10 @@ impl Knowledge {
     async fn ingest_read(
         &self,
         name: &Path,
+        added: Option<&Added>,
         read: impl FnOnce() -> Result<Document, DocumentError> + Send + 'static,
     ) -> Result<IngestOutcome, KnowledgeError> {
-        let document = tokio::task::spawn_blocking(read).await.unwrap_or_else(|_panicked| {
+        let mut document = tokio::task::spawn_blocking(read).await.unwrap_or_else(|_panicked| {
             let reason = "the reader failed on it".to_owned();
             Err(DocumentError::Pdf { path: name.display().to_string(), reason })
         })?;
@@ -104,6 +122,7 @@ impl Knowledge {
             let (path, id) = (name.display().to_string(), document.id);
             return Err(DocumentError::Shipped { path, id }.into());
         }
+        document.about.added = added.cloned();
         self.ingest_document(&document).await
     }
 

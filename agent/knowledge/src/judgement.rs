@@ -31,6 +31,7 @@ pub fn chunk(diagnosis: &Diagnosis) -> Chunk {
         sources: vec![format!("event {}", diagnosis.event_id)],
         origin: format!("judgement of {}", diagnosis.judged_at),
         hash: hash(format!("{}\n{}\n{}", title.ko, title.en, whole.join("\n")).as_bytes()),
+        added: None,
         title,
     };
     Chunk { document: id.clone(), id, about, sections }

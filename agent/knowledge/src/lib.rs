@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use pdm_shared::diagnosis::Diagnosis;
 
-pub use about::{Collection, DocType};
+pub use about::{Added, Collection, DocType};
 pub use chunk::Chunk;
 pub use pdf::PdfReader;
 pub use section::Section;
@@ -425,9 +425,10 @@ impl Knowledge {
 
     /// Replaces the chunks of ONE document. Returns false, and writes nothing, if the same content
     /// is already stored with the same embedding.
-    async fn put(&self, chunks: Vec<Chunk>) -> Result<bool, KnowledgeError> {
+    async fn put(&self, mut chunks: Vec<Chunk>) -> Result<bool, KnowledgeError> {
         let Some(first) = chunks.first() else { return Ok(false) };
         let (collection, document) = (first.about.collection, first.document.clone());
+        let chunks_hash = first.about.hash.clone();
         let stored = self.store.list(collection, &Filter::document(&document)).await?;
         let same = stored.len() == chunks.len()
             && stored.iter().all(|old| {
@@ -435,6 +436,12 @@ impl Knowledge {
             });
         if same {
             return Ok(false);
+        }
+        // the text that somebody brought stays theirs, also where it is embedded anew
+        let earlier = stored.into_iter().map(|old| old.chunk.about);
+        let mut earlier = earlier.filter(|old| old.hash == chunks_hash);
+        if let Some(added) = earlier.find_map(|old| old.added) {
+            chunks.iter_mut().for_each(|chunk| chunk.about.added = Some(added.clone()));
         }
         let points = self.points(chunks).await?;
         self.store.replace(collection, &[document], points).await?;

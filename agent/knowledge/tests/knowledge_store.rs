@@ -27,6 +27,7 @@ fn chunk(id: &str, document: &str, text: &str) -> Chunk {
         sources: vec!["a test".to_owned()],
         origin: "test.md".to_owned(),
         hash: text.len().to_string(),
+        added: None,
     };
     let section = Section {
         number: "1".to_owned(),

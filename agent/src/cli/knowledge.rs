@@ -1,25 +1,32 @@
-//! `pdm-agent knowledge`: fills the knowledge base, searches it, looks up sections and titles.
+//! `pdm-agent knowledge`: fills the knowledge base, lists its documents with who brought them,
+//! searches it, looks up sections and titles.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use pdm_knowledge::ingest::Ingested;
 use pdm_knowledge::settings::StoreChoice;
+use pdm_knowledge::shipped::is_shipped;
 use pdm_knowledge::{
-    Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
+    Added, Chunk, Collection, DEFAULT_TOP_K, DocType, Filter, Hit, Knowledge, KnowledgeSettings,
 };
+use pdm_service::clock::{Clock as _, SystemClock};
 use pdm_service::exit::{Exit, Failure};
+use pdm_web::accounts::{AccountStore as _, Act};
 use serde_json::{Value, json};
 
 use super::failure;
+use crate::service::connect_store;
 use crate::settings::AgentSettings;
 
 /// Arguments of `knowledge`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  pdm-agent knowledge ingest config/knowledge
+  pdm-agent knowledge ingest manual.md --by kim --config agent.toml
+  pdm-agent knowledge list --config agent.toml
   pdm-agent knowledge search '외륜 결함 진행 속도' --collection maintenance_history
   pdm-agent knowledge section EM-06 9
   pdm-agent knowledge title '교체 정비 절차서'
@@ -51,7 +58,13 @@ enum KnowledgeAction {
         /// Collection of documents without front matter
         #[arg(long, default_value = "equipment_manual")]
         collection: Collection,
+        /// Person who brings them; it is shown with the documents and, with --config, stands in the
+        /// record of acts
+        #[arg(long, default_value = "local")]
+        by: String,
     },
+    /// List the documents, with who brought them, when and by which way
+    List,
     /// Find the best chunks for a question
     Search {
         /// The question, Korean or English
@@ -134,14 +147,17 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
     there(args, settings)?;
     let knowledge = Knowledge::open(settings).await.map_err(failure::knowledge)?;
     match &args.action {
-        KnowledgeAction::Ingest { paths, collection } => {
+        KnowledgeAction::Ingest { paths, collection, by } => {
+            let added = Added { by: by.clone(), via: "cli".to_owned(), at: SystemClock.now() };
             let mut files = Vec::new();
             for path in paths {
-                files
-                    .extend(knowledge.ingest(path, *collection).await.map_err(failure::knowledge)?);
+                let taken = knowledge.ingest_added(path, *collection, Some(&added)).await;
+                files.extend(taken.map_err(failure::knowledge)?);
             }
+            note_uploads(args, &files, &added).await;
             told_files(&files, args.json)
         }
+        KnowledgeAction::List => told_documents(&knowledge, args.json).await,
         KnowledgeAction::Search { query, collection, top_k, equipment, bearing, doc_type } => {
             let filter = Filter {
                 equipment: equipment.clone(),
@@ -178,6 +194,58 @@ async fn act(args: &Args, settings: &KnowledgeSettings) -> anyhow::Result<Exit> 
             told(entries.collect(), args.json)
         }
     }
+}
+
+/// Writes the documents that were taken in into the record of acts. They stay taken in if this
+/// fails, which is said.
+async fn note_uploads(args: &Args, files: &[Ingested], added: &Added) {
+    let taken = || files.iter().filter_map(|file| Some((&file.path, file.outcome.as_ref().ok()?)));
+    let Some(config) = args.config.as_deref().filter(|_| taken().next().is_some()) else { return };
+    let noted = async {
+        let settings = AgentSettings::read(config)?;
+        let store = connect_store(&settings.store).await?;
+        for (path, done) in taken() {
+            let what = format!("{:?} {:?}", path.display().to_string(), done.document);
+            let act = Act::new(added.at, &added.by, &added.via, None, "upload", &what);
+            store.accounts().note_act(&act).await?;
+        }
+        store.close().await;
+        anyhow::Ok(())
+    };
+    if let Err(error) = noted.await {
+        // who has closed standard error wants no word of it
+        let _closed =
+            writeln!(std::io::stderr(), "warning: not written into the record of acts: {error:#}");
+    }
+}
+
+/// Prints every document but the agent's own judgements, by identity.
+async fn told_documents(knowledge: &Knowledge, json: bool) -> anyhow::Result<Exit> {
+    let mut documents: BTreeMap<String, (Chunk, usize)> = BTreeMap::new();
+    for collection in [Collection::EquipmentManual, Collection::MaintenanceHistory] {
+        for chunk in knowledge.documents(collection).await.map_err(failure::knowledge)? {
+            let key = chunk.document.clone();
+            documents.entry(key).or_insert_with(|| (chunk, 0)).1 += 1;
+        }
+    }
+    let entries = documents.into_iter().map(|(id, (chunk, passages))| {
+        let about = &chunk.about;
+        let is_shipped = is_shipped(&id);
+        let brought = match &about.added {
+            Some(Added { by, via, at }) => format!("added by {by} ({via}) {at}"),
+            None if is_shipped => "of the program".to_owned(),
+            None => "added by: not recorded".to_owned(),
+        };
+        let (title, kind) = (&about.title.en, about.doc_type.as_str());
+        let line = format!("{id}  {kind}, {passages} passages  {brought}  {title}");
+        let fields = json!({
+            "document": id, "doc_type": about.doc_type, "collection": about.collection,
+            "title": about.title, "passages": passages, "origin": about.origin,
+            "sha256": about.hash, "is_shipped": is_shipped, "added": about.added,
+        });
+        (line, fields)
+    });
+    told(entries.collect(), json)
 }
 
 fn told_files(files: &[Ingested], json: bool) -> anyhow::Result<Exit> {

@@ -18,6 +18,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use pdm_service::clock::SharedClock;
 use pdm_service::http::guard::{Access, Caller};
 use serde::Deserialize;
 use serde_json::json;
@@ -27,7 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::acts::Acts;
 use pdm_knowledge::document::DocumentError;
 use pdm_knowledge::ingest::{self, IngestOutcome};
-use pdm_knowledge::{Collection, Knowledge, KnowledgeError};
+use pdm_knowledge::{Added, Collection, Knowledge, KnowledgeError};
 
 /// Documents that are taken in at once: each may hold 64 MiB, and the service's unit grants 1 GiB.
 const AT_ONCE: usize = 2;
@@ -48,6 +49,7 @@ struct KnowledgeQuery {
 #[derive(Debug, Clone)]
 pub(super) struct Uploads {
     knowledge: Knowledge,
+    clock: SharedClock,
     turns: Arc<Semaphore>,
     room: Arc<Semaphore>,
     callers: Arc<Mutex<BTreeMap<String, usize>>>,
@@ -86,9 +88,10 @@ pub(super) enum NoPlace {
 }
 
 impl Uploads {
-    pub(super) fn new(knowledge: Knowledge) -> Self {
+    pub(super) fn new(knowledge: Knowledge, clock: SharedClock) -> Self {
         Self {
             knowledge,
+            clock,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
             room: Arc::new(Semaphore::new(ON_THE_WAY_KIB as usize)),
             callers: Arc::default(),
@@ -120,19 +123,21 @@ impl Uploads {
         Ok(Place { _caller: counted, _room: room.map_err(|_closed| NoPlace::Stops)? })
     }
 
-    /// Reads a document and keeps it, in its turn; `None` if the agent stops. The upload stands in
-    /// the log.
+    /// Reads a document and keeps it with who brings it by which way, in its turn; `None` if the
+    /// agent stops. The upload stands in the log.
     pub(super) async fn ingest(
         &self,
-        by: (&str, &str),
+        (by, via, from): (&str, &str, &str),
         name: &str,
         bytes: &[u8],
         collection: Collection,
     ) -> Option<Result<IngestOutcome, KnowledgeError>> {
         // closed only when the program ends
         let _turn = self.turns.acquire().await.ok()?;
-        let taken = self.knowledge.ingest_bytes(Path::new(name), bytes.to_vec(), collection).await;
-        log(by, name, bytes, &taken);
+        let added = Added { by: by.to_owned(), via: via.to_owned(), at: self.clock.now() };
+        let (path, content) = (Path::new(name), bytes.to_vec());
+        let taken = self.knowledge.ingest_bytes(path, content, collection, &added).await;
+        log((by, from), name, bytes, &taken);
         Some(taken)
     }
 }
@@ -182,7 +187,8 @@ async fn take(
     };
     let from = caller.peer.map_or_else(String::new, |peer| peer.to_string());
     let by = by.unwrap_or_else(|| "local".to_owned());
-    let Some(taken) = uploads.ingest((&by, &from), &asked.name, &bytes, collection).await else {
+    let by = (by.as_str(), "api", from.as_str());
+    let Some(taken) = uploads.ingest(by, &asked.name, &bytes, collection).await else {
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "the agent stops");
     };
     match taken {

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use pdm_knowledge::ingest;
 use pdm_knowledge::shipped::is_shipped;
-use pdm_knowledge::{Collection, KnowledgeError};
+use pdm_knowledge::{Added, Collection, KnowledgeError};
 use pdm_web::library::{
-    DocumentRefusal, DocumentRemoved, HeldDocument, Library, NewDocument, ReadDocument, UploadPlace,
+    Brought, DocumentRefusal, DocumentRemoved, HeldDocument, Library, NewDocument, ReadDocument,
+    UploadPlace,
 };
 use pdm_web::plant::PlantError;
 
@@ -37,6 +38,7 @@ impl Library for Shelf {
                     title: chunk.about.title.clone(),
                     kind: chunk.about.doc_type.as_str().to_owned(),
                     passages: 0,
+                    added: chunk.about.added.map(|Added { by, via, at }| Brought { by, via, at }),
                     id: chunk.document,
                 });
                 one.passages += 1;
@@ -62,7 +64,7 @@ impl Library for Shelf {
         let NewDocument { name, content, is_history, by } = document;
         let collection =
             if is_history { Collection::MaintenanceHistory } else { Collection::EquipmentManual };
-        let done = self.0.ingest((by, "page"), name, content, collection).await;
+        let done = self.0.ingest((by, "page", "page"), name, content, collection).await;
         match done.ok_or(DocumentRefusal::Away)? {
             Ok(done) => Ok(ReadDocument { id: done.document, is_changed: done.is_changed }),
             Err(KnowledgeError::Document(error)) => Err(DocumentRefusal::Unfit(error.to_string())),

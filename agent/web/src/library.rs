@@ -4,6 +4,7 @@
 
 use async_trait::async_trait;
 use pdm_shared::text::Text;
+use pdm_shared::time::Timestamp;
 
 use crate::plant::PlantError;
 
@@ -20,6 +21,19 @@ pub struct HeldDocument {
     pub passages: usize,
     /// Whether it comes with the program; then it stays.
     pub is_shipped: bool,
+    /// Who brought it, where somebody did.
+    pub added: Option<Brought>,
+}
+
+/// Who brought a document, when, and by which way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    /// The name.
+    pub by: String,
+    /// The way, such as `page`.
+    pub via: String,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// A file that a person brings.
@@ -31,7 +45,7 @@ pub struct NewDocument<'a> {
     pub content: &'a [u8],
     /// Whether it tells past cases; else it is a manual or a rule.
     pub is_history: bool,
-    /// Who brings it, for the log.
+    /// Who brings it.
     pub by: &'a str,
 }
 

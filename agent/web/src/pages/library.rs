@@ -63,6 +63,9 @@ async fn gather(shared: &Shared, asked: &LibraryAsked, reader: &Reader) -> Resul
             kind => format!("article_{}", one.kind),
             passages => one.passages,
             is_shipped => one.is_shipped,
+            by => one.added.as_ref().map(|added| added.by.as_str()),
+            via => one.added.as_ref().map(|added| added.via.as_str()),
+            added_at => one.added.as_ref().map(|added| added.at.to_string()),
         }
     });
     let rows: Vec<Value> = rows.collect();

@@ -185,6 +185,7 @@ mod tests {
             sources: vec!["a test".to_owned()],
             origin: "test.md".to_owned(),
             hash: name.clone(),
+            added: None,
         };
         let section = Section {
             number: "1".to_owned(),
