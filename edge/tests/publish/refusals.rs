@@ -124,3 +124,37 @@ async fn what_is_too_large_without_spectra_too_is_parked_and_told() {
     drop(outcome);
     running.crash().await;
 }
+
+/// R-EDGE-10: one event in the middle of a backlog is larger than the broker takes, without its
+/// spectra too. It alone is kept back.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_event_in_a_backlog_that_is_too_large_keeps_nothing_else_back() {
+    let name = "one_event_in_a_backlog_that_is_too_large_keeps_nothing_else_back";
+    let mut batch = some_large(60);
+    let size = |event: &Event| serde_json::to_vec(event).expect("json").len();
+    for event in &mut batch.events {
+        event.spectra = None;
+    }
+    let usual = batch.events.iter().map(size).max().expect("events");
+    batch.events[30].anomaly.contributors = vec!["velocity_rms_mm_s".to_owned(); 32];
+    let large = size(&batch.events[30]);
+    assert!(large > usual + 400, "{large} {usual}");
+    // a broker counts topic and properties too
+    let limit = usual + 250;
+    let lines = format!("allow_anonymous true\nmessage_size_limit {limit}\n");
+    let Some(broker) = Mosquitto::start_with(name, Persistence::Memory, &lines) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let stage = Stage::open(folder.path()).await;
+    stage.spool.commit(&mut batch).await.expect("commits");
+    let mut running = stage.publish(local(broker.port()));
+    let mut tally = stage.spool.watch();
+    let sent = tally.wait_for(|tally| tally.acknowledged == 59);
+    let outcome = tokio::time::timeout(Duration::from_mins(1), sent).await;
+    assert!(outcome.is_ok(), "{:?}\n{}", stage.spool.tally().await, broker.log());
+    drop(outcome);
+    let told = running.progress.wait_for(|now| now.too_large.is_some_and(|one| one.parked == 1));
+    let outcome = tokio::time::timeout(Duration::from_mins(1), told).await;
+    assert!(outcome.is_ok(), "it is told");
+    drop(outcome);
+    running.crash().await;
+}

@@ -2,9 +2,7 @@
 //! the store, and the events that came in meanwhile are judged and told once. Issue 33, points 2, 3
 //! and 5.
 
-use std::process::Command;
-
-use pdm_harness::{Postgres, SmallDisk, not_run, program, until};
+use pdm_harness::{Postgres, SmallDisk, until};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::other_program::OtherProgram;
@@ -279,81 +277,6 @@ async fn a_database_that_is_not_utf8_is_refused_by_every_command() {
         }
         let (code, said) = plant.said("check");
         assert!(code == Some(78) && said.contains("allowed is UTF8"), "{encoding}: {said}");
-    }
-}
-
-/// Issue 33, point 9: the turns of bearings are locks of a session, which a pooler lends to
-/// anybody.
-#[test]
-fn a_pooler_in_transaction_mode_is_refused_by_name() {
-    let test = "a_pooler_in_transaction_mode_is_refused_by_name";
-    let Some(pgbouncer) = program(test, "pgbouncer") else { return };
-    let Some(server) = Postgres::start(test) else { return };
-    let Some(pooler) = Pooler::start(&pgbouncer, server.port(), "transaction") else {
-        not_run(test, "pgbouncer does not start here");
-        return;
-    };
-    let url = format!("postgres://pdm@127.0.0.1:{}/postgres", pooler.port);
-    let store = format!("[store.postgres]\nurl = {url:?}");
-    let Some(plant) = Watched::new(test, &store, "") else { return };
-    for command in ["migrate", "run"] {
-        let (code, said) = plant.said(command);
-        assert_eq!(code, Some(78), "{command}: {said}");
-        assert!(said.contains("connection pooler in transaction"), "{said}");
-    }
-    drop(pooler);
-    let Some(pooler) = Pooler::start(&pgbouncer, server.port(), "session") else { return };
-    let text = std::fs::read_to_string(plant.path().join("agent.toml")).expect("there");
-    let text = text.replace(&url, &format!("postgres://pdm@127.0.0.1:{}/postgres", pooler.port));
-    std::fs::write(plant.path().join("agent.toml"), text).expect("written");
-    let (code, said) = plant.said("migrate");
-    assert_eq!(code, Some(0), "a pool in session mode works: {said}");
-}
-
-/// pgbouncer before a server.
-struct Pooler {
-    child: pdm_harness::Child,
-    _folder: tempfile::TempDir,
-    port: u16,
-}
-
-impl Pooler {
-    fn start(program: &std::path::Path, server: u16, mode: &str) -> Option<Self> {
-        let folder = tempfile::tempdir().expect("folder");
-        let port = pdm_harness::free_port();
-        let users = folder.path().join("users.txt");
-        std::fs::write(&users, "\"pdm\" \"\"\n").expect("written");
-        let text = format!(
-            "[databases]\n* = host=127.0.0.1 port={server}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
-             listen_port = {port}\nunix_socket_dir =\nauth_type = trust\nauth_file = {}\n\
-             pool_mode = {mode}\nignore_startup_parameters = options,extra_float_digits\n",
-            users.display()
-        );
-        let file = folder.path().join("pgbouncer.ini");
-        std::fs::write(&file, text).expect("written");
-        // pgbouncer refuses to run as root
-        let opened = Command::new("chmod").args(["-R", "a+rX"]).arg(folder.path()).status();
-        assert!(opened.is_ok_and(|status| status.success()));
-        let mut command = Command::new(program);
-        if std::fs::metadata("/proc/self").is_ok_and(|own| {
-            use std::os::unix::fs::MetadataExt as _;
-            own.uid() == 0
-        }) {
-            command.args(["-u", "postgres"]);
-        }
-        let null = std::process::Stdio::null;
-        let child = pdm_harness::Child::start(command.arg(file).stdout(null()).stderr(null()));
-        let mut started = Self { child, _folder: folder, port };
-        for _ in 0..100 {
-            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return Some(started);
-            }
-            if !started.child.is_running() {
-                return None;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        None
     }
 }
 

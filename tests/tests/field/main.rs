@@ -17,6 +17,7 @@ mod gateways;
 mod metrics;
 mod other_program;
 mod packed;
+mod poolers;
 mod put_back;
 mod reload;
 mod removal;
