@@ -107,6 +107,10 @@ const STATES_REFUSED: u8 = 3;
 /// gateway is back within half a minute of the correction.
 const REFUSED_WAIT: Duration = Duration::from_secs(30);
 
+/// Of so many attempts that fail one asks whether the broker speaks another version. Chosen: the
+/// first one does, and a broker that is away is not asked all the time.
+const VERSION_TRIES: usize = 8;
+
 impl Publisher {
     /// A publisher, to be run by [`Self::run`].
     pub fn new(
@@ -174,6 +178,15 @@ impl Publisher {
                 SessionEnd::Closed => return Ok(()),
                 SessionEnd::Down(down) => down,
             };
+            let is_lost = matches!(down, Down::Lost(_));
+            let may_be_older = !was_up && is_lost && tried.is_multiple_of(VERSION_TRIES);
+            let is_older = may_be_older
+                && tokio::select! {
+                    is_older = self.speaks_311_alone(address) => is_older,
+                    () = closing.cancelled() => false,
+                    () = abandon.cancelled() => return Ok(()),
+                };
+            let down = if is_older { probe::older(&down) } else { down };
             log::connection_lost(address, &down);
             let is_learning = matches!(down, Down::TooLarge(_));
             if was_up && !is_learning && unsteady.ended(begun.elapsed(), Instant::now()) {
@@ -204,6 +217,13 @@ impl Publisher {
                 () = abandon.cancelled() => return Ok(()),
             }
         }
+    }
+
+    /// Whether a broker that did not take the connection speaks MQTT 3.1.1 alone.
+    async fn speaks_311_alone(&self, address: &crate::settings::BrokerAddress) -> bool {
+        let broker = &self.settings.broker;
+        let own = broker.client_id.as_deref().unwrap_or_else(|| self.spool.gateway().as_str());
+        probe::speaks_311_alone(broker, address, own).await
     }
 
     /// Locks and returns what has been learnt of the broker's limit.

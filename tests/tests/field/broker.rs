@@ -4,8 +4,9 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Command, Stdio};
 
-use pdm_harness::{Child, Mosquitto, Persistence, PythonPackage, free_port, until};
+use pdm_harness::{Child, Mosquitto, Persistence, PythonPackage, binary, free_port, until};
 
+use crate::metrics::edge_at;
 use crate::watched::{PATIENCE, Watched};
 
 /// A broker of MQTT 3.1.1 alone, of the Python registry. Mosquitto can be told to be one from 2.1
@@ -49,6 +50,33 @@ fn a_broker_of_mqtt_3_1_1_alone_is_refused_by_name() {
     assert!(plant.log().contains("MQTT 3.1.1 alone"), "{}", plant.log());
     // said once, not at each attempt
     assert_eq!(plant.count("the broker does not speak MQTT 5"), 1);
+}
+
+/// A gateway's `check` and log named the end of a connection, and no version.
+#[test]
+fn a_gateway_at_a_broker_of_mqtt_3_1_1_alone_says_which_setting_helps() {
+    let test = "a_gateway_at_a_broker_of_mqtt_3_1_1_alone_says_which_setting_helps";
+    let Some((_broker, port, _folder)) = older_broker(test) else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let edge = edge_at(folder.path(), free_port(), port);
+    until("the log", PATIENCE, || {
+        let log = std::fs::read_to_string(folder.path().join("edge.log")).ok()?;
+        log.contains("the broker speaks MQTT 3.1.1 alone: set protocol").then_some(())
+    });
+    drop(edge);
+    let config = folder.path().join("edge.toml");
+    let check = || {
+        let mut command = Command::new(binary("pdm-edge"));
+        let output = command.args(["check", "--config"]).arg(&config).output().expect("runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = check();
+    assert!(code == Some(69) && said.contains("protocol = \"3.1.1\" in [broker]"), "{said}");
+    let text = std::fs::read_to_string(&config).expect("read");
+    let text = text.replace("[broker]\n", "[broker]\nprotocol = \"3.1.1\"\n");
+    std::fs::write(&config, text).expect("written");
+    let (code, said) = check();
+    assert!(code == Some(0) && said.contains("takes the connection"), "{said}");
 }
 
 /// Brokers with such limits take the agent's connection and refuse every gateway's.
