@@ -171,7 +171,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
 }
 
 /// The tests of intake, judging and telling.
-const OF_EVENTS: [Claim; 70] = claims![
+const OF_EVENTS: [Claim; 71] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
     removal::a_name_that_is_known_is_joined_on_request_alone,
