@@ -10,7 +10,7 @@ use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::Packet;
 use rumqttc::v5::{AsyncClient, MqttOptions};
 
-use crate::history::{self, StorePlace};
+use crate::history::{self, BenchPlace};
 
 /// Longest time of one drain.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -26,7 +26,7 @@ pub(crate) struct Drained {
 ///
 /// # Panics
 /// If the agent does not get through within [`LIMIT`].
-pub(crate) async fn drain(place: &StorePlace, events: u64, time: u32) -> Option<Drained> {
+pub(crate) async fn drain(place: &BenchPlace, events: u64, time: u32) -> Option<Drained> {
     let gateway = format!("gw-{time}");
     let lines = "allow_anonymous true\nmax_inflight_messages 1024\nset_tcp_nodelay true\n";
     let broker = Mosquitto::start_with("durable", Persistence::Memory, lines)?;
@@ -66,7 +66,7 @@ pub(crate) async fn drain(place: &StorePlace, events: u64, time: u32) -> Option<
     Some(drained)
 }
 
-async fn watch(place: &StorePlace, agent: &Child, gateway: &str, events: u64) -> Drained {
+async fn watch(place: &BenchPlace, agent: &Child, gateway: &str, events: u64) -> Drained {
     let begun = Instant::now();
     let (mut first, mut stored_per_s, mut rss_mib) = (None, None, 0.0_f64);
     while begun.elapsed() < LIMIT {

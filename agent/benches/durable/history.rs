@@ -35,12 +35,12 @@ pub(crate) fn events(count: u64, gateway: &str, time: u32) -> Vec<Event> {
 }
 
 /// A database of its own.
-pub(crate) enum StorePlace {
+pub(crate) enum BenchPlace {
     Sqlite { folder: TempDir, pool: SqlitePool },
     Postgres { server: Box<Postgres>, folder: TempDir, pool: PgPool },
 }
 
-impl StorePlace {
+impl BenchPlace {
     pub(crate) async fn new(store: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         if store == "postgres" {

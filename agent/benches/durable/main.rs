@@ -18,7 +18,7 @@ mod history;
 use std::time::Instant;
 
 use agent::Drained;
-use history::StorePlace;
+use history::BenchPlace;
 
 /// The plan of the measurements.
 struct Plan {
@@ -59,7 +59,7 @@ fn main() {
 }
 
 async fn measure(store: &str, rows: u64, plan: &Plan) {
-    let Some(place) = StorePlace::new(store).await else { return };
+    let Some(place) = BenchPlace::new(store).await else { return };
     place.load(rows).await;
     let (mut bare, mut drained) = (Vec::new(), Vec::new());
     for time in 1..=plan.times {
