@@ -5,8 +5,6 @@
 //! [`pdm_store`] → `notify`. [`service`] starts and stops it all; [`settings`] is what `agent.toml`
 //! says; [`progress`] is what the program that started it may watch.
 
-mod assets;
-mod backtest;
 pub mod cli;
 pub mod configuration;
 pub mod documents;
@@ -20,6 +18,9 @@ pub mod settings;
 pub mod traces;
 pub mod workflow;
 
+mod admission;
+mod assets;
+mod backtest;
 mod captures;
 mod conversation;
 mod http;

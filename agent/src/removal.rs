@@ -6,10 +6,9 @@ use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
 use pdm_store::{History, RefusalCause, RefusedEvents, Removal, RemovalWording, Store, StoreError};
-use pdm_web::plant::{
-    Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
-};
+use pdm_web::plant::{ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut};
 
+use crate::admission::admission;
 use crate::notify::policy::Policy;
 use crate::settings::{AgentSettings, BearingOwners};
 
@@ -134,22 +133,4 @@ async fn rename(
         return Ok(Changed::Joins(out.joined));
     }
     Ok(of(from, out))
-}
-
-/// Returns the change that admits refused events. A bearing that the configuration gives to a
-/// gateway is not released by a command: the configuration decides at each event.
-pub(crate) fn admission(one: &RefusedEvents, owners: &BearingOwners) -> Admission {
-    match one.cause {
-        RefusalCause::Owner if owners.of(&one.bearing).is_none() => {
-            Admission::ReleaseBearing(one.bearing.clone())
-        }
-        RefusalCause::Topic | RefusalCause::Epoch | RefusalCause::Jump => {
-            Admission::ReleaseGateway(one.gateway.clone())
-        }
-        // of an identity twice nothing admits the second event: the reason says what to look at
-        RefusalCause::Owner
-        | RefusalCause::NewBearing
-        | RefusalCause::EventId
-        | RefusalCause::Unreadable => Admission::Configuration,
-    }
 }

@@ -225,10 +225,10 @@ impl Proposal {
     }
 }
 
-/// Whether the RMS of this window itself stands at the level at which bearings end, against the last
-/// normal one, where both are known. The ratio that the edge tells is that of its highest level,
-/// which is the envelope in an early damage; the level at which bearings end was read from the RMS.
-/// What stands at Critical stays there while the RMS is up at all: single windows waver.
+/// Whether the RMS of this window itself stands at the level at which bearings end, against the
+/// last normal one, where both are known. The ratio that the edge tells is that of its highest
+/// level, which is the envelope in an early damage; the level at which bearings end was read from
+/// the RMS. What stands at Critical stays there while the RMS is up at all: single windows waver.
 fn has_risen(case: &Case<'_>, rules: &Rules) -> bool {
     let stands = case.before().is_some_and(|before| before.risk == RiskLevel::Critical);
     let ratios = &rules.risk;

@@ -226,7 +226,8 @@ impl OpenReason {
         match self {
             Self::TooFewTurns => Text::new(
                 "같은 측정점에서 더 길게(축 수십 회전 이상) 다시 측정하고, 입력한 회전속도의 단위(rpm)를 확인",
-                "Measure again at the same point, longer (some dozens of turns of the shaft); check \
+                "Measure again at the same point, longer (some dozens of turns of the shaft); \
+                 check \
                  that the speed was stated in turns a minute",
             ),
             Self::SpeedMisfit => Text::new(

@@ -34,7 +34,8 @@ A store that is away is waited for, with health served and staff told. SIGHUP re
 configuration again; one that is wrong is refused whole.
 
 Exit codes: 0 stopped, 69 address unavailable or another agent runs on the file of the store, \
-74 the store is of a newer version, 78 bad configuration, or a database that is not UTF8 or behind a pooler in transaction mode")]
+74 the store is of a newer version, 78 bad configuration, or a database that is not UTF8 or behind \
+a pooler in transaction mode")]
 pub struct Args {
     /// The configuration
     #[arg(long, value_name = "FILE", env = "PDM_AGENT_CONFIG")]

@@ -74,7 +74,7 @@ impl Drop for OnTheWay {
 }
 
 /// Room for an upload.
-pub(super) struct Place {
+pub(super) struct UploadRoom {
     _caller: OnTheWay,
     _room: OwnedSemaphorePermit,
 }
@@ -116,11 +116,11 @@ impl Uploads {
 
     /// Room for an upload of a caller; waits until so many bytes may come. A body that comes slowly
     /// holds its own bytes and no turn.
-    pub(super) async fn place(&self, caller: String, bytes: u64) -> Result<Place, NoPlace> {
+    pub(super) async fn place(&self, caller: String, bytes: u64) -> Result<UploadRoom, NoPlace> {
         let counted = self.counted(caller).ok_or(NoPlace::Share)?;
         let kib = u32::try_from(bytes / 1024 + 1).unwrap_or(ON_THE_WAY_KIB).min(ON_THE_WAY_KIB);
         let room = Arc::clone(&self.room).acquire_many_owned(kib).await;
-        Ok(Place { _caller: counted, _room: room.map_err(|_closed| NoPlace::Stops)? })
+        Ok(UploadRoom { _caller: counted, _room: room.map_err(|_closed| NoPlace::Stops)? })
     }
 
     /// Reads a document and keeps it with who brings it by which way, in its turn; `None` if the

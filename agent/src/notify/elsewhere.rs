@@ -4,7 +4,8 @@
 //!
 //! The same notification leaves on further lanes, so no lane gets it twice and the chain ends.
 //! Whoever has it on another way needs no other message. A way that has not tried it for as long as
-//! an alarm may wait counts as one that fails. An alarm that no way takes is counted until one does.
+//! an alarm may wait counts as one that fails. An alarm that no way takes is counted until one
+//! does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};

@@ -60,7 +60,7 @@ async fn a_document_is_added_by_a_page_answers_at_once_and_is_taken_out() {
         "{told}"
     );
     assert!(told.contains("구절 "), "how many passages: {told}");
-    assert!(told.contains("올린 사람: technician · page · 20"), "who brought it: {told}");
+    assert!(told.contains("올린 사람: technician · page · <time"), "who brought it: {told}");
     let id = to.split("read=").nth(1).expect("an id").split(['&', '#']).next().expect("an id");
     let found = page(&plant, &session, "/search?q=V-77").await;
     assert!(found.contains(&format!("href=\"/knowledge/{id}\"")), "{id}: {found}");

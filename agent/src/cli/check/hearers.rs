@@ -1,5 +1,5 @@
-//! Warnings of `check` on who hears: gaps of rotas, levels that no way asks for, addresses that most
-//! mail servers do not take.
+//! Warnings of `check` on who hears: gaps of rotas, levels that no way asks for, addresses that
+//! most mail servers do not take.
 
 use pdm_routes::{Gap, Rota};
 use pdm_service::clock::{Clock as _, SystemClock};

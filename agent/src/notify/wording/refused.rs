@@ -6,7 +6,7 @@ use pdm_store::{RefusalCause, RefusedEvents};
 
 use pdm_web::plant::Admission;
 
-use crate::removal::admission;
+use crate::admission::admission;
 use crate::settings::BearingOwners;
 
 /// Bearings that one message names.

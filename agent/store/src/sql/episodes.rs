@@ -98,8 +98,8 @@ impl EpisodeStore {
     /// Episodes that stand, that nobody has acknowledged and of whose last message, written between
     /// the two times of `written`, the outbox has no row on one of the `lanes` that there are, and
     /// none that waits, at most `limit`. Either it was written for none, or somebody has deleted
-    /// them (a row that has left stays until the retention of what was told), or whoever heard of it
-    /// has left the configuration.
+    /// them (a row that has left stays until the retention of what was told), or whoever heard of
+    /// it has left the configuration.
     pub async fn episodes_without_ways(
         &self,
         written: (Timestamp, Timestamp),

@@ -16,7 +16,8 @@ use crate::{MQTT_LANE, Outgoing, StoreError, WayState};
 /// Parameters: notification, the lane that leads to no person.
 static WAYS: LazyLock<Spelt> = LazyLock::new(|| {
     Spelt::each(|_| {
-        "SELECT lane, state, attempts, due_at_ms FROM outbox WHERE notification_id = $1 AND lane <> $2
+        "SELECT lane, state, attempts, due_at_ms FROM outbox WHERE notification_id = $1 AND lane \
+         <> $2
          ORDER BY id"
             .to_owned()
     })

