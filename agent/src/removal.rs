@@ -5,7 +5,7 @@
 use pdm_shared::id::GatewayKey;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::Prefix;
-use pdm_store::{History, RefusalCause, RefusedEvents, Removal, RemovalWording, Store, StoreError};
+use pdm_store::{History, RefusedEvents, Removal, RemovalWording, Store, StoreError};
 use pdm_web::plant::{ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut};
 
 use crate::admission::admission;

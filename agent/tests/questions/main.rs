@@ -70,7 +70,9 @@ async fn plant(folder: &Path) -> Plant {
     events.push(of_bearing(healthy(2), "P-102"));
     events.push(of_bearing(healthy(3), "F-301"));
     let count = events.len() as u64;
-    for event in events {
+    for mut event in events {
+        // a bearing that was measured long ago is told as not measured
+        event.measured_at = SystemClock.now().plus_seconds(-60.0);
         let payload = serde_json::to_string(&event).expect("json");
         let incoming = Incoming::Event { event: Box::new(event), payload, proven: false };
         store.intake().store(&[incoming], SystemClock.now(), "dead").await.expect("stored");

@@ -118,6 +118,9 @@ pub(in crate::chat) async fn of_machines(
             }
             let others = machine.others_of(&named);
             for one in &asked {
+                if *one == Stated::Isolation && !isolates(&section, machine, &everyone) {
+                    continue;
+                }
                 let found = stated_in(&section, machine, *one, (&others, language));
                 if !found.is_empty() && !stated.contains(one) {
                     stated.push(*one);
@@ -268,6 +271,16 @@ fn is_of_another_site(
         return !sites.contains(&machine.site);
     }
     !named.is_empty() && named.iter().all(|one| one.site != machine.site)
+}
+
+/// Whether a section may be the lock-out of a machine: it names the machine itself, or its title or
+/// heading names the machine's kind and no other machine. A line that only speaks of a fan is no
+/// step of the lock-out of every fan.
+fn isolates(section: &PlantSection, machine: &Machine, everyone: &[Machine]) -> bool {
+    let head = format!("{} {}", section.title, section.heading).to_lowercase();
+    let names_another =
+        || everyone.iter().any(|one| one.id != machine.id && one.is_named_itself(&head));
+    machine.is_named_itself(&section.whole()) || (machine.is_named_in(&head) && !names_another())
 }
 
 /// What a section states of a machine: all of it where its head is about that, else the pieces that
@@ -440,6 +453,27 @@ mod tests {
         assert!(of(&sheet, &pump, Stated::Lubricant, &others).is_empty());
         let all = document("S-4", "Mill", &[("1 Pumps", "- Grease of the pumps: LGWA 2, 60 g")]);
         assert_eq!(of(&all, &pump, Stated::Lubricant, &[]).len(), 1);
+    }
+
+    /// Steps of an odour fan's lock-out were told as those of a boiler fan.
+    #[test]
+    fn a_lock_out_is_of_the_machine_that_it_names() {
+        let of_kind = |id: &str, name: &str| Machine {
+            kinds: vec!["fan".to_owned()],
+            ..machine(id, name, "")
+        };
+        let everyone = [of_kind("fx-7", "stack fan"), of_kind("bx-2", "boiler fan")];
+        let [stack, boiler] = &everyone;
+        let isolates = |title: &str, heading: &str, text: &str, machine: &Machine| {
+            let sections = document("d-1", title, &[(heading, text)]);
+            isolates(&sections[0], machine, &everyone)
+        };
+        let text = "1. Tell the control room: nobody is without the fan for long.\n2. Lock F9.";
+        assert!(isolates("Stack fan FX-7", "Isolation", text, stack));
+        assert!(!isolates("Stack fan FX-7", "Isolation", text, boiler));
+        assert!(isolates("Lock-out of every fan", "Isolation", text, boiler), "of its kind");
+        assert!(!isolates("Entry into the pit", "Isolation", text, boiler), "a line alone");
+        assert!(isolates("Entry into the pit", "Isolation", "1. Lock BX-2 at F4.", boiler));
     }
 
     #[test]
