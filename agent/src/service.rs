@@ -17,6 +17,7 @@ mod sole;
 mod task;
 pub(crate) mod tooling;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use pdm_service::clock::SharedClock;
@@ -24,7 +25,7 @@ use pdm_service::http::recorder::recorder;
 use pdm_store::{MQTT_LANE, Store, StoreError, StoreTrouble};
 
 pub use handle::Handle;
-use pdm_knowledge::{KnowledgeError, SetAside};
+use pdm_knowledge::{Knowledge, KnowledgeError, SetAside};
 use pdm_shared::time::Timestamp;
 use pdm_tools::client::ClientError;
 use pdm_tools::mcp;
@@ -55,6 +56,7 @@ use pdm_tools::Runtime;
 use crate::documents::Writer;
 pub use crate::http::bound::ServerError;
 use crate::http::{bound, captures};
+use crate::notify::remarks::Remarks;
 use crate::progress::Reporter;
 use crate::settings::AgentSettings;
 use crate::workflow::{Expert, Workflow};
@@ -225,14 +227,8 @@ impl Agent {
         }
         let mut workflow = workflow(&settings, &tools, &clock).await?;
         if settings.reports.folder.is_some() {
-            workflow = workflow.with_documents(Arc::new(Writer {
-                settings: settings.reports.clone(),
-                lead_time: settings.rules.lead_time.clone(),
-                store: store.clone(),
-                knowledge: knowledge.clone(),
-                captures: Captures::of_settings(&settings, &store, &clock),
-                page_url: settings.page_address(),
-            }));
+            let writer = writer(&settings, &store, &knowledge, &clock);
+            workflow = workflow.with_documents(Arc::new(writer));
         }
         let broker = settings.notify.mqtt.then(|| MQTT_LANE.to_owned()).into_iter();
         let lanes =
@@ -263,19 +259,32 @@ impl Agent {
         parts.retention(remarks.clone());
         let publishing = parts.stops.publisher.clone();
         parts.spawn(Task::Publisher, connection.run(publishing));
-        let (grace, stops, tasks) = (parts.settings.shutdown_grace, parts.stops, parts.tasks);
-        Ok(Handle {
-            stops,
-            tasks,
-            reporter,
-            remarks,
-            store,
-            knowledge,
-            tools,
-            address,
-            grace,
-            sole: None,
-        })
+        Ok(handle(parts, remarks, address))
+    }
+}
+
+/// The handle on an agent whose tasks run.
+fn handle(parts: TaskParts, remarks: Remarks, address: Option<SocketAddr>) -> Handle {
+    let TaskParts { settings, stops, tasks, reporter, store, knowledge, tools, .. } = parts;
+    let grace = settings.shutdown_grace;
+    let sole = None;
+    Handle { stops, tasks, reporter, remarks, store, knowledge, tools, address, grace, sole }
+}
+
+/// Returns what writes the documents of judgements.
+fn writer(
+    settings: &AgentSettings,
+    store: &Store,
+    knowledge: &Knowledge,
+    clock: &SharedClock,
+) -> Writer {
+    Writer {
+        settings: settings.reports.clone(),
+        lead_time: settings.rules.lead_time.clone(),
+        store: store.clone(),
+        knowledge: knowledge.clone(),
+        captures: Captures::of_settings(settings, store, clock),
+        page_url: settings.page_address(),
     }
 }
 

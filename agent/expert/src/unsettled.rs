@@ -227,8 +227,7 @@ impl OpenReason {
             Self::TooFewTurns => Text::new(
                 "같은 측정점에서 더 길게(축 수십 회전 이상) 다시 측정하고, 입력한 회전속도의 단위(rpm)를 확인",
                 "Measure again at the same point, longer (some dozens of turns of the shaft); \
-                 check \
-                 that the speed was stated in turns a minute",
+                 check that the speed was stated in turns a minute",
             ),
             Self::SpeedMisfit => Text::new(
                 "실제 회전속도를 확인(타코미터·인버터 표시)하여 바로잡은 뒤 다시 판정",
@@ -267,23 +266,12 @@ impl OpenReason {
                 "Check that the machine ran; if it did, check sensor, cable and sensitivity, and \
                  measure again",
             ),
-            Self::Impacts => Text::new(
-                "회전속도와 장착된 베어링의 형번을 확인하고, 이완·러빙·인접 설비의 충격인지 점검한 뒤 같은 측정점에서 재측정",
-                "Check the speed and the designation of the bearing, look for looseness, rubbing \
-                 or a \
-                 neighbour that strikes, and measure again at the same point",
-            ),
-            Self::LevelMoved => Text::new(
-                "부하·회전속도·공정이 바뀌었는지, 센서를 옮겼거나 감도가 변했는지 확인. 계속될 변경이면 기록하고 기준선을 다시 학습",
-                "Find what changed: load, speed or process, or the sensor (moved, loose, losing \
-                 sensitivity). If \
-                 it is to stay, record it and have the baseline learnt anew",
-            ),
+            Self::Impacts => step_of_impacts(),
+            Self::LevelMoved => step_of_a_moved_level(),
             Self::Ungrouped => Text::new(
                 "기계 그룹(출력·지지 조건)을 입력한 뒤 다시 판정하고, 불평형·축정렬·체결 상태를 점검",
                 "State the machine's group (power, support) and judge again; check balance, \
-                 alignment and \
-                 fastening",
+                 alignment and fastening",
             ),
             Self::NoWaveform => Text::new(
                 "베어링 손상 여부는 파형을 측정하여 확인",
@@ -426,5 +414,22 @@ fn plain(case: &Case<'_>, fault: Fault) -> Text {
             "a line of the {} ({line}) stands {snr} dB above the floor without a name",
             name.en
         ),
+    )
+}
+/// The step that settles impacts that no line names.
+fn step_of_impacts() -> Text {
+    Text::new(
+        "회전속도와 장착된 베어링의 형번을 확인하고, 이완·러빙·인접 설비의 충격인지 점검한 뒤 같은 측정점에서 재측정",
+        "Check the speed and the designation of the bearing, look for looseness, rubbing or a \
+         neighbour that strikes, and measure again at the same point",
+    )
+}
+
+/// The step that settles a level that moved.
+fn step_of_a_moved_level() -> Text {
+    Text::new(
+        "부하·회전속도·공정이 바뀌었는지, 센서를 옮겼거나 감도가 변했는지 확인. 계속될 변경이면 기록하고 기준선을 다시 학습",
+        "Find what changed: load, speed or process, or the sensor (moved, loose, losing \
+         sensitivity). If it is to stay, record it and have the baseline learnt anew",
     )
 }

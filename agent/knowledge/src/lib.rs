@@ -441,7 +441,9 @@ impl Knowledge {
         let earlier = stored.into_iter().map(|old| old.chunk.about);
         let mut earlier = earlier.filter(|old| old.hash == chunks_hash);
         if let Some(added) = earlier.find_map(|old| old.added) {
-            chunks.iter_mut().for_each(|chunk| chunk.about.added = Some(added.clone()));
+            for chunk in &mut chunks {
+                chunk.about.added = Some(added.clone());
+            }
         }
         let points = self.points(chunks).await?;
         self.store.replace(collection, &[document], points).await?;

@@ -291,9 +291,9 @@ fn words(held: &HeldBack, per_hour: u32, worst: RiskLevel) -> (Text, Text) {
 /// The bearings in a title, with their site only where they are of several.
 fn in_short(keys: &[BearingKey]) -> String {
     let is_of_one_site = keys.windows(2).all(|pair| matches!(pair, [a, b] if a.site == b.site));
-    let names = keys.iter().map(|key| match is_of_one_site {
-        true => format!("{} {}", key.equipment, key.bearing),
-        false => format!("{} {} {}", key.site, key.equipment, key.bearing),
+    let names = keys.iter().map(|key| {
+        let site = if is_of_one_site { String::new() } else { format!("{} ", key.site) };
+        format!("{site}{} {}", key.equipment, key.bearing)
     });
     format!(": {}", names.collect::<Vec<_>>().join(", "))
 }

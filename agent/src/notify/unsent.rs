@@ -92,7 +92,7 @@ impl Lane {
         let reason = format!("it waits behind others, and was not tried for {ELSEWHERE_AFTER_S} s");
         for alarm in &late {
             if earlier.contains(&alarm.notification_id)
-                && let Some(told) = self.notification_of(lane, alarm)
+                && let Some(told) = notification_of(lane, alarm)
             {
                 let _reached = self.reached_elsewhere(lane, &reason, &[told]).await;
             }
@@ -133,7 +133,7 @@ impl Lane {
             let late = self.clock.now().plus_seconds(-ELSEWHERE_AFTER_S);
             let alarms = ceiling.store().held_alarms(lane, held.through, late).await;
             for alarm in &alarms.map_err(of_store)? {
-                let Some(told) = self.notification_of(lane, alarm) else { continue };
+                let Some(told) = notification_of(lane, alarm) else { continue };
                 if self.reached_elsewhere(lane, &reason, &[told]).await != Some(Reached::Somebody) {
                     reached = Reached::Nobody;
                 }
@@ -146,14 +146,15 @@ impl Lane {
         }
         Err(NotSummed { reason, pause })
     }
+}
 
-    fn notification_of(&self, lane: &str, alarm: &UnsentAlarm) -> Option<Notification> {
-        match serde_json::from_str(&alarm.payload) {
-            Ok(told) => Some(told),
-            Err(error) => {
-                log::unsent_unreadable(lane, alarm.notification_id, &error);
-                None
-            }
+/// The notification of an alarm that waits; one that cannot be read is logged.
+fn notification_of(lane: &str, alarm: &UnsentAlarm) -> Option<Notification> {
+    match serde_json::from_str(&alarm.payload) {
+        Ok(told) => Some(told),
+        Err(error) => {
+            log::unsent_unreadable(lane, alarm.notification_id, &error);
+            None
         }
     }
 }

@@ -84,6 +84,15 @@ use crate::access::{Refused, Viewer, inner};
 use crate::problem::Problem;
 use crate::{Shared, assets, language, times};
 
+/// The pages of users, their tokens and what they did.
+fn accounts() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/users", get(people::users).post(people::add))
+        .route("/users/{name}", post(people::change))
+        .route("/users/{name}/tokens", get(tokens::page).post(tokens::change))
+        .route("/audit", get(people::audit))
+}
+
 pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
         .route("/", get(fleet::page))
@@ -135,10 +144,7 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/search", get(knowledge::search))
         .route("/knowledge", get(knowledge::search))
         .route("/knowledge/{id}", get(knowledge::page))
-        .route("/users", get(people::users).post(people::add))
-        .route("/users/{name}", post(people::change))
-        .route("/users/{name}/tokens", get(tokens::page).post(tokens::change))
-        .route("/audit", get(people::audit))
+        .merge(accounts())
         .route("/settings", get(settings::page).post(settings::act))
         .route("/removal", get(removal::page).post(removal::act))
         .route("/notifications", get(lists::notifications))

@@ -304,6 +304,15 @@ struct NumberReading {
     note: Option<String>,
 }
 
+/// The units that steps of a period may be in, beside seconds.
+const UNITS_OF_STEPS: [(f64, &str); 5] = [
+    (60.0, "minutes"),
+    (3600.0, "hours"),
+    (DAY_S, "days"),
+    (1e-3, "milliseconds"),
+    (1e-6, "microseconds"),
+];
+
 fn unit_of_numbers(
     numbers: &[f64],
     name: &str,
@@ -352,14 +361,7 @@ fn unit_of_numbers(
     if agrees(1.0) {
         return Ok(plain(1.0));
     }
-    let units = [
-        (60.0, "minutes"),
-        (3600.0, "hours"),
-        (DAY_S, "days"),
-        (1e-3, "milliseconds"),
-        (1e-6, "microseconds"),
-    ];
-    if let Some((unit_s, what)) = units.into_iter().find(|(unit_s, _)| agrees(*unit_s)) {
+    if let Some((unit_s, what)) = UNITS_OF_STEPS.into_iter().find(|(unit_s, _)| agrees(*unit_s)) {
         let note = format!(
             "the time column is read as {what}: its steps of {step} {what} are the --period of \
              {period_s} s"

@@ -319,8 +319,7 @@ async fn settings_keep_nobody_out() {
                 let found = browser.run(RULES).await;
                 let found = found.as_array().cloned().unwrap_or_default();
                 wrong.extend(found.iter().map(|one| format!("{language} {width} {page} {one}")));
-                let small = browser.run(TOO_SMALL).await;
-                let small = small.as_array().cloned().unwrap_or_default();
+                let small = browser.run(TOO_SMALL).await.as_array().cloned().unwrap_or_default();
                 let small = small.iter().filter(|_| width < 1000);
                 wrong.extend(small.map(|one| format!("{language} {width} {page} {one}")));
                 let file = page.trim_start_matches('/').replace(['?', '='], "-");

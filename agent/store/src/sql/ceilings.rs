@@ -206,7 +206,7 @@ impl CeilingStore {
             return Ok(held);
         }
         let query = reader.query(&BEARINGS).bind(lane).bind(worst.as_str()).bind(held.through);
-        let rows = query.bind(NAMED as i64).fetch_all().await?;
+        let rows = query.bind(i64::try_from(NAMED).unwrap_or(i64::MAX)).fetch_all().await?;
         held.worst = rows.iter().map(Row::shown_key).collect::<Result<_, _>>()?;
         Ok(held)
     }

@@ -103,13 +103,7 @@ async fn gather(
         others => spectrum::others(shared, &key, reader.language).await?,
         low_band => windows.iter().any(|window| window.low_band_rms_g.is_some()),
         life => windows.first().map(|newest| life(newest, reader.language)),
-        windows => windows.iter().map(|one| context! {
-            life => life(one, reader.language),
-            label => one.risk_level.map(|level| {
-                level.label().in_language(reader.language).to_owned()
-            }),
-            ..show::value(one)
-        }).collect::<Vec<_>>(),
+        windows => windows.iter().map(|one| window_shown(one, reader)).collect::<Vec<_>>(),
         features => SHOWN_FEATURES.iter().map(|one| label(one, reader)).collect::<Vec<_>>(),
         shelf => shelf(row.episode.as_ref().map(|episode| &episode.suppression), reader.language),
         shelf_ends => forms::shelf_ends(shared),
@@ -118,6 +112,15 @@ async fn gather(
         api => format!("/api/v1{address}"),
         address,
     })
+}
+
+/// A window as the table shows it.
+fn window_shown(one: &WindowRow, reader: &Reader) -> Value {
+    context! {
+        life => life(one, reader.language),
+        label => one.risk_level.map(|level| level.label().in_language(reader.language).to_owned()),
+        ..show::value(one)
+    }
 }
 
 /// The repair of the bearing that its gateway has not learnt.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::extract::{Form, Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
+use pdm_shared::delivery::Notification;
 use pdm_shared::id::BearingKey;
 use pdm_shared::text::Language;
 use pdm_shared::time::Timestamp;
@@ -39,7 +40,7 @@ pub(super) async fn marks(
 ) -> Result<Vec<BearingMark>, Problem> {
     let plant = &shared.site.plant;
     let told = plant.notifications(Some(key), None, MOST).await?;
-    let alarms = told.into_iter().filter(|one| one.raises_alarm()).map(|one| BearingMark {
+    let alarms = told.into_iter().filter(Notification::raises_alarm).map(|one| BearingMark {
         at: one.created_at,
         kind: "alarm",
         text: one.title.in_language(language).to_owned(),

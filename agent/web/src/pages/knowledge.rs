@@ -129,12 +129,12 @@ impl DocumentCode {
     /// The sections of the document that are asked for: that of the code, else those that hold all
     /// the words; the document itself where there are none.
     fn hits(&self, found: &Article, words: &str, language: Language) -> Vec<Value> {
-        let is_asked = |one: &&ArticleSection| match &self.section {
-            Some(section) => one.number == *section,
-            None => {
-                let text = format!("{} {} {}", one.title, one.body, one.english);
-                !words.is_empty() && !one.number.is_empty() && matching::fits(&text, words)
+        let is_asked = |one: &&ArticleSection| {
+            if let Some(section) = &self.section {
+                return one.number == *section;
             }
+            let text = format!("{} {} {}", one.title, one.body, one.english);
+            !words.is_empty() && !one.number.is_empty() && matching::fits(&text, words)
         };
         let of_document = article_row(&found.row, language);
         let hits = found.sections.iter().filter(is_asked).take(LISTED).map(|one| {
