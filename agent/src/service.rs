@@ -171,7 +171,7 @@ impl Agent {
             recorder();
         }
         log::starting();
-        let mut sole = SoleUse::of(&settings.store).await?;
+        let mut sole = SoleUse::claim(&settings.store).await?;
         let reporter = Reporter::new();
         let mut outage = None;
         loop {

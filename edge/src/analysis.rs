@@ -181,8 +181,7 @@ pub enum BaselineError {
     /// It was sampled slower than what is to be judged.
     #[error(
         "no baseline, sampled at {got_hz} Hz, the recording at {needed_hz} Hz: a baseline needs at \
-         least the \
-         rate of the recording that it is for"
+         least the rate of the recording that it is for"
     )]
     TooSlow {
         /// Its rate, Hz.
@@ -241,8 +240,7 @@ pub fn baseline(
 fn speed_note(stated: Rpm, learnt: Rpm) -> String {
     format!(
         "its shaft lines give {:.1} rpm in place of the stated {}; a recording that shows no speed \
-         of its own is \
-         judged at that speed",
+         of its own is judged at that speed",
         learnt.get(),
         stated.get()
     )
@@ -361,8 +359,7 @@ fn not_judged(quality: &Quality) -> FrequencyDomain {
         format!("the signal cannot be judged: {}", flags.join(", "))
     } else {
         "no signal of a machine that runs: the machine stands, or the sensor does not measure; \
-         check that it ran, \
-         and sensor, cable and scale"
+         check that it ran, and sensor, cable and scale"
             .to_owned()
     };
     FrequencyDomain {

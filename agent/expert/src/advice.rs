@@ -110,8 +110,7 @@ fn second_measurement(part: &Text) -> Text {
         ),
         format!(
             "Confirm by a second measurement that the {} is damaged: check the sensor's mounting, \
-             then measure at the \
-             same point, speed and load. Check that a spare is in stock",
+             then measure at the same point, speed and load. Check that a spare is in stock",
             part.en
         ),
     )
@@ -215,15 +214,13 @@ fn find_impacts(risk: RiskLevel) -> Text {
     let find = Text::new(
         "충격의 원인을 찾을 것: 회전속도와 베어링 형번 입력을 확인하고 이완·러빙·인접 설비를 점검한 뒤 같은 측정점에서 재측정.",
         "Find what strikes: check the speed and the bearing's designation, look for looseness, \
-         rubbing or a \
-         neighbour that strikes, and measure again at the same point.",
+         rubbing or a neighbour that strikes, and measure again at the same point.",
     );
     let then = if risk >= RiskLevel::Warning {
         Text::new(
             "원인이 밝혀지지 않으면 가까운 시일에 정지하여 베어링을 점검. 이상음이나 급격한 온도 상승 시 즉시 정지",
             "Unless the cause is found, stop soon and inspect the bearing. Stop at once on unusual \
-             noise or a quick \
-             rise of temperature",
+             noise or a quick rise of temperature",
         )
     } else {
         Text::new(
@@ -328,8 +325,7 @@ fn inspect(risk: RiskLevel, sign: UnnamedSign, remaining: &Remaining, rules: &Ru
                 ),
                 format!(
                     "{}. If the vibration does not fall, inspect the bearing {}, with a spare at \
-                     hand in \
-                     case damage is found.",
+                     hand in case damage is found.",
                     first.en, within.en
                 ),
             );

@@ -228,8 +228,7 @@ fn of_machine(case: &Case<'_>, screening: &Screening, rules: &Rules) -> Staging 
         Text::new(
             "베어링 손상 징후는 확인되지 않음: 불평형·축정렬·이완·러빙 등 설비 문제부터 확인",
             "No bearing damage is seen: check the machine first for unbalance, misalignment, \
-             looseness \
-             or rubbing",
+             looseness or rubbing",
         )
     };
     thought.evidence.push(case.zone_fact("STAGE-0"));
@@ -294,8 +293,7 @@ fn without_sign_of_bearing(case: &Case<'_>, part: MachinePart) -> Text {
         MachinePart::Sensor => Text::new(
             "베어링 충격으로 보기에는 너무 짧거나 드문 스파이크: 센서·케이블 접촉 불량 또는 공정의 단발 충격 의심",
             "Spikes too short or too rare for a bearing: a contact of sensor or cable, or single \
-             strokes of \
-             the process",
+             strokes of the process",
         ),
         MachinePart::None => Text::new(
             "이번 측정은 평소 수준이며 베어링 손상 징후 없음",

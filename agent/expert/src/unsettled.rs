@@ -387,8 +387,7 @@ fn moved(case: &Case<'_>) -> Text {
             ),
             format!(
                 "No anomaly, but the level has fallen to {told} times its baseline: a lighter \
-                 load, or a sensor \
-                 that loses its grip or sensitivity"
+                 load, or a sensor that loses its grip or sensitivity"
             ),
         );
     }
@@ -396,8 +395,7 @@ fn moved(case: &Case<'_>) -> Text {
         format!("이상 미감지. 수준이 기준 대비 {told}배로 달라짐: 부하·공정 또는 센서 위치의 변화"),
         format!(
             "No anomaly, but the level has moved to {told} times its baseline: load, process, or a \
-             sensor that \
-             was moved"
+             sensor that was moved"
         ),
     )
 }

@@ -49,8 +49,7 @@ pub(crate) fn velocity_without_zone(case: &Case<'_>) -> Text {
         ),
         format!(
             "The velocity of {told} mm/s may be in zone B, C or D, by the machine's group (power, \
-             support): \
-             state the group"
+             support): state the group"
         ),
     )
 }

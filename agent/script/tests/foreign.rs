@@ -69,8 +69,8 @@ proptest! {
         pieces in prop::collection::vec(
             prop::sample::select(vec![
                 "x", " = ", "1", "0.5", "'a'", "f'{x:>9}'", "f'{", "}'", "[", "]", "(", ")", "{", "}", ", ", ": ",
-                "\n", "\n    ", "for x in ", "range(9)", "if ", "else:", "while ", "def f(a, *b, \
-                                                                                    c=1):", "return ",
+                "\n", "\n    ", "for x in ", "range(9)", "if ", "else:", "while ",
+                "def f(a, *b, c=1):", "return ",
                 "lambda a: ", " + ", " ** ", " // ", " % ", " - ", " == ", " and ", " not in ", "[::-1]", ".append(",
                 ".format(", ".join(", "stocks(", "broken(id=", "import json", "json.loads(", "try:", "except:",
                 "finally:", "final_answer(", "print(", "None", "*x", "9223372036854775807", "'\\u{202e}'", "베어링",

@@ -136,8 +136,7 @@ fn there(args: &Args, settings: &KnowledgeSettings) -> Result<(), Failure> {
     }
     let told = anyhow::anyhow!(
         "there is no knowledge base {}: `pdm-agent knowledge ingest` and `pdm-agent run` make it; \
-         --store FILE \
-         or --config FILE names another one",
+         --store FILE or --config FILE names another one",
         file.display()
     );
     Err(Failure::new(Exit::NoInput, told))

@@ -277,8 +277,9 @@ async fn of_quiet_gateway(store: &Store, key: &BearingKey) -> Result<Option<Vec<
 fn no_episode(from: RiskLevel, stands: Option<RiskLevel>) -> String {
     match stands.filter(|level| *level >= from) {
         Some(level) => format!(
-            "alarm            none under this name: the bearing was renamed at {level}, \
-             which              ended the alarm of its former name; the next window is told"
+            "alarm            none under this name: the bearing was renamed at {level}, which ends \
+             the alarm of its former name, or notify.from was above that when it was judged; its \
+             next window is told"
         ),
         None => format!("alarm            none: no window has reached {from} (notify.from)"),
     }

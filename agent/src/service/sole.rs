@@ -50,7 +50,7 @@ impl SoleUse {
     ///
     /// # Errors
     /// [`StoreTaken`] while another agent runs on it.
-    pub(super) async fn of(settings: &StoreSettings) -> Result<Option<Self>, StoreTaken> {
+    pub(super) async fn claim(settings: &StoreSettings) -> Result<Option<Self>, StoreTaken> {
         let StorePlace::Sqlite(file) = &settings.place else { return Ok(None) };
         let path = lock_of(file);
         let begun = Instant::now();
@@ -128,13 +128,13 @@ mod tests {
         let (file, link) = (folder.path().join("agent.db"), folder.path().join("link.db"));
         std::fs::write(&file, "").expect("written");
         std::os::unix::fs::symlink(&file, &link).expect("linked");
-        let first = SoleUse::of(&settings(&file)).await.expect("free").expect("a file");
-        let taken = SoleUse::of(&settings(&link)).await.expect_err("taken").to_string();
+        let first = SoleUse::claim(&settings(&file)).await.expect("free").expect("a file");
+        let taken = SoleUse::claim(&settings(&link)).await.expect_err("taken").to_string();
         let process = format!("another agent (process {}) runs on", std::process::id());
         assert!(taken.contains(&process) && taken.contains("store.postgres"), "{taken}");
         drop(first);
-        assert!(SoleUse::of(&settings(&link)).await.expect("free again").is_some());
+        assert!(SoleUse::claim(&settings(&link)).await.expect("free again").is_some());
         let nowhere = folder.path().join("none/agent.db");
-        assert!(SoleUse::of(&settings(&nowhere)).await.expect("no place").is_none());
+        assert!(SoleUse::claim(&settings(&nowhere)).await.expect("no place").is_none());
     }
 }

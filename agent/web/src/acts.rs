@@ -367,8 +367,7 @@ pub(crate) async fn change(
             let names: Vec<String> = names.iter().map(ToString::to_string).collect();
             let told = format!(
                 "{} is known already: the history of both stands under it only where that is asked \
-                 for \
-                 (join)",
+                 for (join)",
                 names.join(", ")
             );
             Err(Problem::new(StatusCode::CONFLICT, told))

@@ -12,9 +12,8 @@ use axum::response::Response;
 /// Scripts, styles, pictures and requests of this server alone, no inline code, no frames.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
                       data:; connect-src 'self'; media-src 'self'; font-src 'self'; form-action \
-                      'self'; \
-                      manifest-src 'self'; worker-src 'self'; \
-                      base-uri 'none'; frame-ancestors 'none'";
+                      'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
 
 pub(crate) async fn add(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;

@@ -267,8 +267,7 @@ const CHAT: [ChatRoute; 2] = [
     ChatRoute {
         path: "/chat/message/stream",
         summary: "The same as server-sent events: `{\"type\":\"step\",\"data\":TalkStep}` for each \
-                  step, \
-                  then `{\"type\":\"answer\",\"data\":TalkAnswer}` (also at \
+                  step, then `{\"type\":\"answer\",\"data\":TalkAnswer}` (also at \
                   /api/chat/message/stream)",
         kind: "text/event-stream",
         answer: text,

@@ -56,8 +56,7 @@ impl From<PlantError> for Problem {
             PlantError::Unreadable(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "this entry of the store cannot be read: another version wrote it or it is \
-                 damaged; \
-                 the agent's log names it",
+                 damaged; the agent's log names it",
             ),
         }
     }

@@ -207,8 +207,8 @@ async fn first_login(
 
 /// The login page that says why; the log says more.
 async fn failed(shared: &Shared, headers: &HeaderMap, to: &str, refusal: Refusal) -> Response {
-    tracing::warn!(reason = %pdm_service::error_chain::error_chain(&refusal), "a login by the \
-                                                                               provider failed");
+    let reason = pdm_service::error_chain::error_chain(&refusal);
+    tracing::warn!(%reason, "a login by the provider failed");
     let note = login::note(shared).await;
     let page = pages::login(language::language_of(headers), to, note.because(refusal.told()));
     ([(header::SET_COOKIE, set(&shared.site, "", 0))], page).into_response()

@@ -114,8 +114,7 @@ fn sign(case: &Case<'_>) -> Text {
         return Text::new(
             "베어링 충격으로 보기에는 너무 짧거나 드문 스파이크가 있어 센서·케이블 접촉 또는 공정의 단발 충격이 의심됨",
             "there are spikes too short or too rare for a bearing: a contact of sensor or cable, \
-             or single \
-             strokes of the process",
+             or single strokes of the process",
         );
     }
     Text::new("충격성 신호가 나타남", "the signal is impulsive")
@@ -140,8 +139,7 @@ pub(super) fn of_machine(case: &Case<'_>, rules: &Rules) -> Text {
     Text::new(
         "비교할 이력은 없으나 정상 설비에서 볼 수 없는 큰 충격이 나타남. 부위는 미확정",
         "No history to compare with, but the impacts are heavier than any sound machine shows; the \
-         element \
-         is not named",
+         element is not named",
     )
 }
 
@@ -150,8 +148,7 @@ pub(super) fn flag_outlasts() -> Text {
     Text::new(
         "이전 측정의 이상 감지가 아직 해제되지 않았으나 이번 측정은 평소 수준이며 결함선도 없음",
         "The anomaly flag of the windows before still stands; this window is at its usual level \
-         and shows no \
-         defect line",
+         and shows no defect line",
     )
 }
 

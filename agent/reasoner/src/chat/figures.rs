@@ -74,9 +74,8 @@ const fn usual(language: Language) -> &'static str {
         }
         Language::En => {
             "To read them: kurtosis is about 3 for a sound bearing and grows with impacts. \
-             Velocity in \
-             zones A and B may go on, C for a limited time, D may cause damage. No single value \
-             decides."
+             Velocity in zones A and B may go on, C for a limited time, D may cause damage. No \
+             single value decides."
         }
     }
 }
@@ -478,8 +477,7 @@ pub(super) fn unmeasured(clause: &str, language: Language) -> String {
         ),
         Language::En => format!(
             "{what}: not measured. My records hold vibration (acceleration and velocity RMS, \
-             kurtosis, crest factor, \
-             defect frequencies) and the shaft speed."
+             kurtosis, crest factor, defect frequencies) and the shaft speed."
         ),
     }
 }

@@ -85,10 +85,8 @@ fn untold(clause: &str, language: Language) -> Option<String> {
         }
         Language::En => {
             "I cannot know who asks. A message goes to the people of the steps below, and of a \
-             rota to those alone who \
-             are on duty at that time. Who is in no step, was not on duty then, or comes in a \
-             later step of an alarm \
-             that was acknowledged before gets none."
+             rota to those alone who are on duty at that time. Who is in no step, was not on duty \
+             then, or comes in a later step of an alarm that was acknowledged before gets none."
                 .to_owned()
         }
     })

@@ -206,8 +206,7 @@ fn no_contact() -> Text {
     Text::new(
         "전화번호와 메일 주소는 제 기록에 없습니다. 현장 문서에 있으면 함께 보여 드립니다.",
         "My records have no telephone numbers and addresses of people. What a document of the \
-         plant has of them is told \
-         with this.",
+         plant has of them is told with this.",
     )
 }
 

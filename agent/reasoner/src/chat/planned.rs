@@ -171,8 +171,7 @@ pub(super) fn lead_time(foci: &[&Focus], reader: Reader) -> Option<String> {
         ),
         Language::En => format!(
             "Judgements plan with a lead time of {range} days for parts and planning. Delivery \
-             times of single \
-             parts are not in my records."
+             times of single parts are not in my records."
         ),
     };
     let compared = foci.iter().filter_map(|focus| against_life(focus, language));

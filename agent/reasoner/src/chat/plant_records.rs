@@ -209,13 +209,12 @@ pub(super) const fn read_only(language: Language) -> &'static str {
     match language {
         Language::Ko => {
             "이 대화는 기록을 조회만 하고 아무것도 바꾸지 않습니다. 경보 확인, 보류, 작업 보고는 베어링과 작업 페이지에서, 또는 `pdm-agent ack`, \
-             `shelve`, \
-             `follow-up` 명령으로 합니다."
+             `shelve`, `follow-up` 명령으로 합니다."
         }
         Language::En => {
             "This chat only looks up records and changes nothing. Acknowledge, shelve and report \
-             work on the pages of the \
-             bearing and of the work, or by `pdm-agent ack`, `shelve` and `follow-up`."
+             work on the pages of the bearing and of the work, or by `pdm-agent ack`, `shelve` and \
+             `follow-up`."
         }
     }
 }
@@ -229,12 +228,9 @@ pub(super) const fn of_program(language: Language) -> &'static str {
         }
         Language::En => {
             "These programs judge the vibration of bearings and tell people. They stop and start \
-             no machine: people and \
-             the machine's own protection do that. Judgements and this chat rest on rules, records \
-             and documents, so \
-             neither the internet nor an AI model is needed. Where a language model is configured, \
-             it answers with \
-             these records and tools."
+             no machine: people and the machine's own protection do that. Judgements and this chat \
+             rest on rules, records and documents, so neither the internet nor an AI model is \
+             needed. Where a language model is configured, it answers with these records and tools."
         }
     }
 }
@@ -249,13 +245,11 @@ pub(super) const fn help(language: Language) -> &'static str {
         }
         Language::En => {
             "I can answer: the state of a bearing and its grounds, since when it is abnormal, what \
-             has changed, its \
-             figures and speed (of a day too), a comparison, the remaining life, whether to stop \
-             and what to do, open \
-             alarms, what staff was told and who acknowledged, who is on duty, gateways and what \
-             is no longer measured, \
-             procedures and values for torque, grease, heating and clearance, similar cases, \
-             and what a word means."
+             has changed, its figures and speed (of a day too), a comparison, the remaining life, \
+             whether to stop and what to do, open alarms, what staff was told and who \
+             acknowledged, who is on duty, gateways and what is no longer measured, procedures and \
+             values for torque, grease, heating and clearance, similar cases, and what a word \
+             means."
         }
     }
 }
@@ -268,8 +262,7 @@ pub(super) const fn not_in_documents(language: Language) -> &'static str {
         }
         Language::En => {
             "I found no answer to that in the plant's documents or in my records. What I judge is \
-             vibration alone: \
-             ask the person in charge or the plant's own rules."
+             vibration alone: ask the person in charge or the plant's own rules."
         }
     }
 }

@@ -39,13 +39,10 @@ const OTHER_WORDS: [&str; 6] = [
     include_str!("../../../../config/words/jargon.toml"),
     include_str!("../../../../config/words/topics.toml"),
     "valve valves space spaces plane planes president witch beating beaten mixed charge charges \
-     qualify stack stacks \
-     price prize party grass shirt bleed brine crane drain frame flare panel pipe plate probe \
-     purge scale shaft \
-     shelf sleeve slurry smell smoke spray steel strap strip tower truck track trailer water wheel \
-     winch louder \
-     counting weather leather feather lather rather father whether either neither bolt bolts belt \
-     belts melt",
+     qualify stack stacks price prize party grass shirt bleed brine crane drain frame flare panel \
+     pipe plate probe purge scale shaft shelf sleeve slurry smell smoke spray steel strap strip \
+     tower truck track trailer water wheel winch louder counting weather leather feather lather \
+     rather father whether either neither bolt bolts belt belts melt",
 ];
 
 /// Words that are no slips.

@@ -218,10 +218,8 @@ pub(super) fn against(focus: &Focus, reading: &StatedReading, reader: Reader) ->
         "기록된 판정은 마지막 측정에 대한 것이며 말씀하신 값에 대한 판정이 아닙니다. 현장 문서에 한계값이 있으면 그것을 따르고, 바로 다시 측정하십시오. \
          운전과 정지는 현장의 안전 절차와 담당자가 정합니다.",
         "The recorded judgement rests on the last measurement and not on the value that you state. \
-         Follow the limit of the \
-         plant's documents where there is one, and measure again at once. The plant's own safety \
-         rules and its people \
-         decide on running and stopping.",
+         Follow the limit of the plant's documents where there is one, and measure again at once. \
+         The plant's own safety rules and its people decide on running and stopping.",
     );
     parts.push(end.in_language(language).to_owned());
     parts.extend(figures::age(core, reader));

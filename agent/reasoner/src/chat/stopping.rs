@@ -57,9 +57,8 @@ pub(super) const fn not_covered(language: Language) -> &'static str {
         }
         Language::En => {
             "A judgement of vibration does not answer this: the safety of people, speed and load, \
-             cleaning, bypasses and \
-             other conditions are not in it. The plant's safety rules and the person in charge \
-             decide."
+             cleaning, bypasses and other conditions are not in it. The plant's safety rules and \
+             the person in charge decide."
         }
     }
 }

@@ -80,8 +80,7 @@ fn english(rules: &Rules) -> Vec<String> {
     let life_days = figure(rules.rul.warning_lead_times * lead_h / 24.0);
     vec![
         "A level is no fixed figure: it follows from the P-F stage, the trend, the ratio to the \
-         bearing's own \
-         baseline, and the remaining life:"
+         bearing's own baseline, and the remaining life:"
             .to_owned(),
         format!(
             "- Critical: {}; or a level of {} times the baseline",
@@ -90,8 +89,7 @@ fn english(rules: &Rules) -> Vec<String> {
         ),
         format!(
             "- Warning: {}; or a level of {} times the baseline; or a lower bound of the remaining \
-             life below \
-             {life_days} days",
+             life below {life_days} days",
             at(RiskLevel::Warning),
             figure(risk.warning_level_ratio)
         ),
@@ -103,8 +101,7 @@ fn english(rules: &Rules) -> Vec<String> {
             figure(risk.critical_level_ratio)
         ),
         "Without an anomaly at the gateway it is Watch at most. The baseline is learnt for each \
-         bearing and stands \
-         on its page."
+         bearing and stands on its page."
             .to_owned(),
         "[Source: rules config/diagnosis.toml ([risk], [rul], [lead_time]) or the file of [rules], \
          docs/operations.md]"

@@ -101,8 +101,7 @@ async fn of_designation(tools: &dyn Toolbox, clause: &str, language: Language) -
         ),
         (false, Language::En) => format!(
             "\nThe outside diameter D and the width B of {designation} are not in my documents: \
-             take them from the \
-             drawing or the maker."
+             take them from the drawing or the maker."
         ),
     };
     Some(format!("{formula} [EM-01 §4]{note}"))
@@ -152,15 +151,12 @@ fn of_size(clause: &str, language: Language) -> Option<String> {
     Some(match language {
         Language::Ko => format!(
             "보충량 G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g (외경 D {outside} mm, 폭 \
-             B {width} mm는 \
-             질문의 값). 70 °C를 넘으면 15 °C마다 급유 주기를 절반으로 줄인다. [EM-01 §4]"
+             B {width} mm는 질문의 값). 70 °C를 넘으면 15 °C마다 급유 주기를 절반으로 줄인다. [EM-01 §4]"
         ),
         Language::En => format!(
             "Relubrication amount G = 0.005 · D · B = 0.005 · {outside} · {width} = {grams} g \
-             (outside diameter D \
-             {outside} mm and width B {width} mm as the question states them). Above 70 °C halve \
-             the relubrication \
-             interval for every 15 °C. [EM-01 §4]"
+             (outside diameter D {outside} mm and width B {width} mm as the question states them). \
+             Above 70 °C halve the relubrication interval for every 15 °C. [EM-01 §4]"
         ),
     })
 }

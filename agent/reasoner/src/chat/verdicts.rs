@@ -72,8 +72,7 @@ impl Counts {
             ),
             Language::En => format!(
                 "Judgements that staff inspected and reported: {all}: right {right} ({share} %), \
-                 nothing wrong (false \
-                 alarm) {wrong}, another cause {other}"
+                 nothing wrong (false alarm) {wrong}, another cause {other}"
             ),
         }
     }
@@ -139,8 +138,7 @@ const fn bound(language: Language) -> &'static str {
         }
         Language::En => {
             "Of alarms without a reported finding it is not on record whether they were false. \
-             [Source: reports of \
-             inspections]"
+             [Source: reports of inspections]"
         }
     }
 }

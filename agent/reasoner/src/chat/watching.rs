@@ -37,8 +37,7 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
         }
         (None, Language::En) => format!(
             "Mind: the machine of {name} stands still {since}. It is not judged meanwhile, so \
-             whether it is sound now \
-             is not known."
+             whether it is sound now is not known."
         ),
         (Some(flags), Language::Ko) => format!(
             "주의: {name}의 측정값은 {since} 모두 무효입니다{}. 그동안 감시되지 않으므로 지금 상태는 알 수 없습니다. 센서와 케이블을 점검하십시오.",
@@ -46,8 +45,7 @@ pub(super) fn unseen(core: &CoreFields, reader: Reader) -> Option<String> {
         ),
         (Some(flags), Language::En) => format!(
             "Mind: no measurement of {name} is valid {since}{}. It is not watched meanwhile, so \
-             its state now is not \
-             known. Check the sensor and its cable.",
+             its state now is not known. Check the sensor and its cable.",
             reasons(flags, language)
         ),
     })
@@ -63,8 +61,7 @@ fn silent(core: &CoreFields, since: Option<Timestamp>, gateway: &str, reader: Re
         ),
         (Some(at), Language::En) => format!(
             "Mind: nothing has come in of {name} since {at}. Its gateway {gateway} is offline, so \
-             its state now is not \
-             known."
+             its state now is not known."
         ),
         (None, Language::Ko) => format!(
             "주의: {name}의 측정값이 들어오지 않습니다. 게이트웨이 {gateway}의 통신이 끊겨 있습니다."

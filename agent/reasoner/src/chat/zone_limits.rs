@@ -112,8 +112,7 @@ fn too_small(power: f64, language: Language) -> String {
         ),
         Language::En => format!(
             "{power} kW: the table of my documents (EM-01 §5) is for machines above {least} kW. \
-             Follow the maker or \
-             the standard of that machine."
+             Follow the maker or the standard of that machine."
         ),
     }
 }
@@ -126,8 +125,7 @@ const fn end(language: Language) -> &'static str {
         }
         Language::En => {
             "A: as new. B: fit for long running. C: for a limited time only. D: danger of damage. \
-             An early bearing \
-             fault grows within zone A, too. [EM-01 §5]"
+             An early bearing fault grows within zone A, too. [EM-01 §5]"
         }
     }
 }

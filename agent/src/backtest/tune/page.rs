@@ -38,8 +38,7 @@ pub(crate) fn page(
             caption: say(Text::new(
                 "점 하나가 설정 하나이다. 왼쪽 위가 좋다. 선은 더 나은 것이 없는 설정들을 잇는다.",
                 "Each mark is a configuration; up and to the left is better. The line joins those \
-                 that \
-                 none of the others betters.",
+                 that none of the others betters.",
             )),
             drawing: drawing(tuning, language),
         },
@@ -137,12 +136,10 @@ fn method(tuning: &Tuning, language: Language) -> String {
         ),
         format!(
             "The cost is the number of episodes told without a failure, and for each failure {:.0} \
-             times \
-             the missing share of the wanted lead time of {:.0} h, which counts from the first \
-             alarm. A \
-             failure within {:.0} days after an episode is what the episode told of. On each \
-             machine the \
-             configuration is counted that the other machines would have chosen.",
+             times the missing share of the wanted lead time of {:.0} h, which counts from the \
+             first alarm. A failure within {:.0} days after an episode is what the episode told \
+             of. On each machine the configuration is counted that the other machines would have \
+             chosen.",
             price.miss_cost, price.lead_h, price.horizon_days
         ),
     )

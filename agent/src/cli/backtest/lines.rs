@@ -113,8 +113,7 @@ impl Dispatch<'_, '_> {
             if self.turns == Turns::OneRun && self.ended.contains(&format!("{site}/{equipment}")) {
                 return Err(lines.wrong(&format!(
                     "the events of machine {site}/{equipment} go on behind those of another \
-                     machine: \
-                     --interleaved takes bearings in turn, --sort puts the events in order"
+                     machine: --interleaved takes bearings in turn, --sort puts the events in order"
                 )));
             }
             let is_taken = self.choice.takes(site, equipment);

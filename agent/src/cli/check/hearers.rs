@@ -41,8 +41,7 @@ pub(super) fn addresses(settings: &AgentSettings) -> Vec<String> {
         .map(|address| {
             format!(
                 "e-mail {address}: letters beyond ASCII, which the mail server has to take with \
-                 SMTPUTF8 \
-                 (RFC 6531); else nobody hears by this address"
+                 SMTPUTF8 (RFC 6531); else nobody hears by this address"
             )
         })
         .collect()

@@ -63,7 +63,7 @@ fn acknowledged(state: &AcknowledgementState) -> Text {
             "Nobody had acknowledged the alarm",
         ),
         AcknowledgementState::Acknowledged { by, .. } => {
-            Text::new(format!("이 알람은 {by}: 확인함"), format!("{by} had acknowledged the alarm"))
+            Text::new(format!("이 알람의 확인자: {by}"), format!("{by} had acknowledged the alarm"))
         }
     }
 }

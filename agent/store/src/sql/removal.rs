@@ -5,16 +5,19 @@ use std::sync::LazyLock;
 
 use pdm_shared::id::{BearingKey, EventId, GatewayKey};
 use pdm_shared::time::Timestamp;
-use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
+use pdm_shared::topic::{BearingTopic, Topic};
 
-use super::{Database, bulk, episodes, messages, pins, refusals};
+use super::{Database, bulk, episodes, messages, pins};
 use crate::database::{Connection, Dialect, Lock, Spelt};
 use crate::encoding::readable;
-use crate::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm, unmeasured_alarm};
 use crate::{
     EpisodeRecord, History, MQTT_LANE, Outgoing, Payload, PlantPart, Removal, RemovedAlarm,
     StoreError, TakenOut,
 };
+
+mod gateways;
+
+use gateways::{gateways_of, is_gateway_known, take_gateway_out};
 
 /// Tables whose rows name a bearing in three columns and keep its history.
 const HISTORY: [&str; 9] = [
@@ -215,23 +218,6 @@ impl RemovalStore {
     }
 }
 
-/// Whether a gateway has sent something, has bearings, or is refused.
-async fn is_gateway_known(
-    connection: &mut Connection<'_>,
-    gateway: &GatewayKey,
-) -> Result<bool, StoreError> {
-    let rows = connection
-        .query(
-            "SELECT 1 FROM gateways WHERE site = $1 AND gateway_id = $2
-             UNION SELECT 1 FROM bearing_gateways WHERE site = $1 AND gateway_id = $2
-             UNION SELECT 1 FROM refusals WHERE site = $1 AND gateway_id = $2",
-        )
-        .bind_gateway(gateway)
-        .fetch_all()
-        .await?;
-    Ok(!rows.is_empty())
-}
-
 /// Whether a bearing has been measured: what was taken out keeps its history under its name.
 async fn is_known(connection: &mut Connection<'_>, key: &BearingKey) -> Result<bool, StoreError> {
     let query = connection.query(
@@ -258,23 +244,6 @@ async fn known(
         .fetch_all()
         .await?;
     Ok(rows.iter().map(crate::database::Row::key).filter_map(readable).collect())
-}
-
-async fn gateways_of(
-    connection: &mut Connection<'_>,
-    part: &PlantPart,
-) -> Result<Vec<GatewayKey>, StoreError> {
-    let rows = connection
-        .query("SELECT gateway_id FROM gateways WHERE site = $1 ORDER BY gateway_id")
-        .bind(part.site.as_str())
-        .fetch_all()
-        .await?;
-    let mut gateways = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let name = pdm_shared::id::GatewayId::from_any(row.get(0)?);
-        gateways.push(GatewayKey::new(part.site.clone(), name));
-    }
-    Ok(gateways)
 }
 
 /// Closes the standing episode of a bearing, tells staff that it ends so, and forgets the bearing's
@@ -425,71 +394,6 @@ fn rename_rows(table: &str) -> &'static str {
         "capture_demands" => statement!("capture_demands"),
         _ => statement!("second_opinions"),
     }
-}
-
-/// Returns the bearings under which a gateway's own alarms stand.
-fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
-    let silence = silence_alarm(&gateway.site, &gateway.gateway);
-    let others = [refusals_alarm(gateway), trouble_alarm(gateway), unmeasured_alarm(gateway)];
-    std::iter::once(silence).chain(others).flatten()
-}
-
-/// Ends a gateway's alarms and forgets its sequence; its bearings go to `new`, or to the gateway of
-/// their next event.
-async fn take_gateway_out(
-    connection: &mut Connection<'_>,
-    gateway: &GatewayKey,
-    new: Option<&GatewayKey>,
-    how: &Removal,
-    out: &mut TakenOut,
-) -> Result<(), StoreError> {
-    let mut topics = Vec::new();
-    for key in alarms_of(gateway) {
-        out.episodes += u64::from(close(connection, &key, how).await?.is_some());
-        topics.push(Topic::Bearing { key, what: BearingTopic::Episode });
-    }
-    out.released = pins::of_gateway(connection, gateway).await?;
-    match new {
-        None => {
-            let query = connection
-                .query("DELETE FROM bearing_gateways WHERE site = $1 AND gateway_id = $2");
-            query.bind_gateway(gateway).execute().await?;
-        }
-        Some(new) => {
-            let query = connection.query(
-                "UPDATE bearing_gateways SET gateway_id = $3, since_ms = 0
-                 WHERE site = $1 AND gateway_id = $2",
-            );
-            query.bind_gateway(gateway).bind(new.gateway.as_str()).execute().await?;
-        }
-    }
-    if let Some(new) = new {
-        refusals::end(connection, new).await?;
-    }
-    refusals::forget_one(connection, gateway, None).await?;
-    for statement in [
-        "DELETE FROM sequence_gaps WHERE site = $1 AND gateway_id = $2",
-        "DELETE FROM gateways WHERE site = $1 AND gateway_id = $2",
-    ] {
-        connection.query(statement).bind_gateway(gateway).execute().await?;
-    }
-    connection
-        .query(
-            "INSERT INTO forgotten_gateways (site, gateway_id) VALUES ($1, $2)
-             ON CONFLICT (site, gateway_id) DO NOTHING",
-        )
-        .bind_gateway(gateway)
-        .execute()
-        .await?;
-    let of_gateway = |what| Topic::Gateway {
-        site: gateway.site.clone(),
-        gateway: gateway.gateway.clone(),
-        what,
-    };
-    topics.extend([GatewayTopic::Status, GatewayTopic::Receipt].map(of_gateway));
-    clear(connection, &topics, how, out).await?;
-    out.gateways.push(gateway.clone());
-    Ok(())
 }
 
 /// Writes down who did it.

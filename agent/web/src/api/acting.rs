@@ -170,9 +170,8 @@ pub(crate) struct FollowUpBody {
 
 /// The answer where a report names no action and several are open.
 const SEVERAL_OPEN: &str = "the report is kept and sets no action: number is absent and the work \
-                            of several \
-                            judgements is open; send it again with event_id and number of one of \
-                            them";
+                            of several judgements is open; send it again with event_id and number \
+                            of one of them";
 
 /// The answer to a report that could mean several actions.
 #[derive(Debug, Serialize)]

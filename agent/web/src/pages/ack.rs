@@ -221,7 +221,7 @@ async fn shown(
         Standing::Risen => ("risen", None, None),
     };
     let level = claim.level;
-    let places = Places::of(shared, reader.language).await.ok();
+    let places = Places::of_plant(shared, reader.language).await.ok();
     let key = one.key();
     let machine_name = places.as_ref().and_then(|places| places.name(&key));
     // what to do stands in the judgement of the alarm; a link without it still acknowledges

@@ -81,7 +81,7 @@ async fn gather(
     });
     Ok(context! {
         levels => levels(reader),
-        machine_name => Places::of(shared, reader.language).await?.name(&key),
+        machine_name => Places::of_plant(shared, reader.language).await?.name(&key),
         contradicted => contradicted(shared, &key, &row, &work).await?,
         to_learn => to_learn(shared, &key).await?,
         relearn => relearning::command(&key),

@@ -127,8 +127,11 @@ fn marks(drawn: &CaptureDrawn, kind: CaptureCurveKind, scale: &Scale) -> Vec<Val
         .filter_map(|(place, mark, harmonic)| {
             let x = at(mark.order * drawn.shaft_hz * f64::from(harmonic))?;
             let is_inside = x >= scale.x.0 && x <= scale.x.1;
-            let name = if harmonic == 1 { mark.name.clone() } else { format!("{harmonic}× \
-                                                                              {}", mark.name) };
+            let name = if harmonic == 1 {
+                mark.name.clone()
+            } else {
+                format!("{harmonic}× {}", mark.name)
+            };
             is_inside.then(|| {
                 context! { x => format!("{:.1}", scale.x(x)), place, name, value => figure(x * factor), first => harmonic == 1 }
             })

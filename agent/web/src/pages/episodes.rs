@@ -139,7 +139,7 @@ async fn gather(
     let is_full = list.len() >= limit as usize;
     let older =
         list.last().filter(|_| is_full && !stands).map(|last| cursor::write(place_of(last)));
-    let places = Places::of(shared, reader.language).await?;
+    let places = Places::of_plant(shared, reader.language).await?;
     if stands {
         list.sort_by_cached_key(urgency);
     }
@@ -247,7 +247,7 @@ async fn file(
         "title",
     ];
     let mut list = shared.site.plant.episodes(asked.filter()?, None, MOST).await?;
-    let places = Places::of(shared, reader.language).await?;
+    let places = Places::of_plant(shared, reader.language).await?;
     let (risk, element) = (fleet::risk_of(&asked.risk)?, element_of(&asked.element)?);
     let user = reader.user.as_deref();
     list.retain(|one| asked.takes(one, (risk, element), &places, user));

@@ -221,7 +221,8 @@ pub(super) async fn page(
 
 async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let (mut fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
+    let (mut fleet, places) =
+        (plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     by_urgency(&mut fleet);
     let now = shared.site.clock.now();
     let found = filtered(&fleet, asked, &places, reader)?;
@@ -309,7 +310,7 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
         "rul_high_h",
     ];
     let (mut fleet, places) =
-        (shared.site.plant.fleet().await?, Places::of(shared, reader.language).await?);
+        (shared.site.plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     by_urgency(&mut fleet);
     let found = filtered(&fleet, asked, &places, reader)?;
     let rows = found.into_iter().map(|row| {

@@ -54,7 +54,7 @@ async fn found(shared: &Shared, asked: &SearchAsked, reader: &Reader) -> Result<
         });
     }
     let plant = &shared.site.plant;
-    let (fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
+    let (fleet, places) = (plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     let now = shared.site.clock.now();
     let bearings: Vec<&BearingRow> =
         fleet.iter().filter(|row| matching::fits(&fleet::words(row, &places), &asked)).collect();

@@ -49,7 +49,8 @@ pub(super) async fn page(
 
 async fn gather(shared: &Shared, asked: &LabelsAsked, reader: &Reader) -> Result<Value, Problem> {
     let plant = &shared.site.plant;
-    let (mut rows, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
+    let (mut rows, places) =
+        (plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     let found: Vec<&BearingRow> =
         rows.iter().filter(|row| matching::fits(&fleet::words(row, &places), &asked.q)).collect();

@@ -19,7 +19,10 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) async fn of(shared: &'a Shared, language: Language) -> Result<Places<'a>, Problem> {
+    pub(super) async fn of_plant(
+        shared: &'a Shared,
+        language: Language,
+    ) -> Result<Places<'a>, Problem> {
         Ok(Places { graph: shared.site.plant.machine_places().await?, shared, language })
     }
 

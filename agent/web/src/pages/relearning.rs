@@ -29,7 +29,7 @@ pub(super) async fn page(
 }
 
 async fn gather(shared: &Shared, reader: &Reader) -> Result<Value, Problem> {
-    let (plant, places) = (&shared.site.plant, Places::of(shared, reader.language).await?);
+    let (plant, places) = (&shared.site.plant, Places::of_plant(shared, reader.language).await?);
     let now = shared.site.clock.now();
     let mut rows = Vec::new();
     for repair in plant.repairs_to_learn().await? {

@@ -110,7 +110,8 @@ pub(super) async fn others(
     key: &BearingKey,
     language: Language,
 ) -> Result<Vec<Value>, Problem> {
-    let (fleet, places) = (shared.site.plant.fleet().await?, Places::of(shared, language).await?);
+    let (fleet, places) =
+        (shared.site.plant.fleet().await?, Places::of_plant(shared, language).await?);
     let mut others: Vec<&BearingKey> = fleet.iter().map(|row| &row.key).collect();
     others.retain(|other| *other != key);
     others.sort_by_key(|other| {

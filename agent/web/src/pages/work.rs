@@ -252,7 +252,7 @@ async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Resu
     let is_full = list.len() >= limit as usize;
     let older = list.last().filter(|_| is_full && !is_open);
     let older = older.map(|last| cursor::write(place_of_work(last)));
-    let (fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
+    let (fleet, places) = (plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     let of_key: HashMap<&BearingKey, &BearingRow> =
         fleet.iter().map(|row| (&row.key, row)).collect();
     let mut all = cards(&list, &of_key, now);
@@ -366,7 +366,7 @@ async fn file(
     let (plant, now) = (&shared.site.plant, shared.site.clock.now());
     let (risk, element) = (asked.risk()?, element_of(&asked.element)?);
     let list = plant.work(asked.is_open()?, None, MOST).await?;
-    let (fleet, places) = (plant.fleet().await?, Places::of(shared, reader.language).await?);
+    let (fleet, places) = (plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     let of_key: HashMap<&BearingKey, &BearingRow> =
         fleet.iter().map(|row| (&row.key, row)).collect();
     let mut all = cards(&list, &of_key, now);

@@ -57,7 +57,7 @@ async fn gather(
     let page = format!("/work/{event_id}");
     let sheet = plant.work_sheet(event_id).await?;
     let standing = plant.bearing(&first.key).await?;
-    let places = Places::of(shared, reader.language).await?;
+    let places = Places::of_plant(shared, reader.language).await?;
     let is_open = rows.iter().any(|row| row.state == FollowUpState::Open);
     // an old link or a printed sheet leads to the order that holds
     let is_superseded = rows.iter().all(|row| row.state == FollowUpState::Superseded);

@@ -95,8 +95,7 @@ impl std::fmt::Display for Undetermined {
             Self::SpeedMisfit { shown_rpm } => write!(
                 f,
                 "the stated speed does not fit: the lines of a shaft stand at {shown_rpm:.0} rpm, \
-                 beyond the \
-                 speed's tolerance; correct the speed or widen its tolerance"
+                 beyond the speed's tolerance; correct the speed or widen its tolerance"
             ),
             Self::Weak { candidate, confidence } => write!(
                 f,

@@ -209,17 +209,15 @@ fn open_by_figures(event: &Event) -> Option<String> {
         let peak = time.peak_g.unwrap_or_default();
         return Some(format!(
             "Verdict: cannot say: impacts stand out (kurtosis {kurtosis:.0}, peak {peak:.1} g), \
-             but no line names \
-             what strikes; check the speed, the rate and the bearing that were stated, looseness \
-             and neighbours"
+             but no line names what strikes; check the speed, the rate and the bearing that were \
+             stated, looseness and neighbours"
         ));
     }
     let velocity = time.velocity_rms_mm_s.filter(|_| time.iso_zone.is_none())?;
     (velocity >= ZONE_C_OF_SMALLEST).then(|| {
         format!(
             "Verdict: no bearing fault found; the velocity of {velocity:.1} mm/s may be in zone C \
-             or D, by the \
-             machine's group (power, support), which was not stated"
+             or D, by the machine's group (power, support), which was not stated"
         )
     })
 }

@@ -12,8 +12,14 @@ async fn two_ends_of_a_machine_are_both_answered_with_their_work() {
             &[],
             "Is the NDE of 1호기 순환수펌프 affected as well, or only the DE? and who is assigned to the \
              repair?",
-            &["NDE: Watch", "DE: Critical", "stop and replace", "overdue", "Nobody is \
-                                                                            assigned", "park"],
+            &[
+                "NDE: Watch",
+                "DE: Critical",
+                "stop and replace",
+                "overdue",
+                "Nobody is assigned",
+                "park",
+            ],
             &["B-12", "롤러"],
         ),
         (
