@@ -250,6 +250,8 @@ async fn two_hostile_gateways_a_viewer_and_a_program_delay_no_critical_and_use_b
         thread.join().expect("ended");
     }
     let health = health.join().expect("ended");
+    let late = told_s.iter().enumerate().filter(|(_, told)| **told > TOLD_WITHIN_S);
+    println!("late, by number of the Critical: {:.1?}", late.collect::<Vec<_>>());
     told_s.sort_by(f64::total_cmp);
     let at = (told_s.len() * 99).div_ceil(100).saturating_sub(1);
     let (p99_s, agent_mib) = (told_s[at], resident_mib(plant.agent_id(), "VmHWM"));
