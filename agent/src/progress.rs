@@ -71,6 +71,8 @@ pub struct Progress {
     pub publishing_away_since: Option<Instant>,
     /// Gateways that the store knows by their status.
     pub gateways: usize,
+    /// Sites of the gateways that the store knows.
+    pub sites: usize,
     /// The feature that the broker lacked when it was last asked.
     pub broker_lacks: Option<BrokerLack>,
     /// When the broker last ended a connection that it has ended again and again.

@@ -73,10 +73,15 @@ pub const TROUBLE_LEVEL: &str = "gateway-trouble";
 /// of theirs.
 pub const UNMEASURED_LEVEL: &str = "not-measured";
 
+/// The level in the place of a machine under which gateways stand that go on without some of their
+/// bearings.
+pub const NO_DATA_LEVEL: &str = "no-data";
+
 /// Whether the name in the place of a machine stands for a gateway; no machine may have such a
 /// name.
 pub fn is_gateway_level(equipment: &str) -> bool {
-    [GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL].contains(&equipment)
+    [GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL, NO_DATA_LEVEL]
+        .contains(&equipment)
 }
 
 /// The kinds of topics of a bearing.

@@ -40,7 +40,7 @@ Exit codes: 0 told, 64 wrong arguments, 66 no such event, bearing or gateway, 69
 bad configuration")]
 pub struct Args {
     /// An event's id, SITE/EQUIPMENT/BEARING, SITE/gateway/GATEWAY, SITE/refused-events/GATEWAY,
-    /// SITE/gateway-trouble/GATEWAY or SITE/not-measured/GATEWAY
+    /// SITE/gateway-trouble/GATEWAY, SITE/not-measured/GATEWAY or SITE/no-data/GATEWAY
     #[arg(value_parser = subject)]
     of: Subject,
     /// The configuration
@@ -420,7 +420,7 @@ mod tests {
         let (site, gateway) = (event.site.clone(), event.gateway_id.clone());
         let incoming = Incoming::Event { event: Box::new(event), payload, proven: false };
         store.intake().store(&[incoming], SystemClock.now(), "dead").await.expect("stored");
-        for level in ["gateway", "refused-events", "gateway-trouble", "not-measured"] {
+        for level in ["gateway", "refused-events", "gateway-trouble", "not-measured", "no-data"] {
             let key = BearingKey::parse(site.as_str(), level, gateway.as_str()).expect("a name");
             let lines = of_bearing(&store, &settings, &key).await.expect("known");
             assert!(lines[0].contains(&format!("{site}/{gateway}")), "{lines:?}");

@@ -26,6 +26,8 @@ const OF_INTAKE: &[Announced] = &[
     A::counter("pdm_agent_confirmed_events_gone_total", "events that were confirmed to a gateway \
         and are gone from the store"),
     A::gauge("pdm_agent_refused_gateways", "gateways whose events are refused now"),
+    A::gauge("pdm_agent_bearings_without_data", "bearings of which nothing comes while their \
+        gateways go on"),
     A::gauge("pdm_agent_troubled_gateways", "gateways that say that they cannot measure or keep \
                                              their events"),
     A::counter("pdm_agent_rival_counts_total", "statuses that named another count while events of \

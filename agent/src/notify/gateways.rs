@@ -9,17 +9,18 @@
 //! never suppressed so: a machine that breaks may take its gateway with it, and the next person of
 //! the route has to hear of it all the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pdm_shared::delivery::Presence;
 use pdm_shared::episode::Suppression;
-use pdm_shared::id::{BearingKey, GatewayKey};
+use pdm_shared::id::{BearingKey, GatewayKey, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_store::gateway_alarm::silence_alarm;
 use pdm_store::{EpisodeRecord, GatewayState, StoreError};
 use uuid::Uuid;
 
 use super::failing_ways::FailingWays;
+use super::no_data::NoData;
 use super::silence::{Hearing, PAGE, Watchdog, is_heard_since, is_silent};
 use super::troubles::Heeded;
 use super::unmeasured::Unmeasured;
@@ -45,6 +46,8 @@ pub(super) struct Bursts {
     pub(super) heeded: Heeded,
     /// Bearings that their gateways no longer measure.
     pub(super) unmeasured: Unmeasured,
+    /// Bearings of which nothing comes while their gateways go on.
+    pub(super) no_data: NoData,
     /// Ways to staff that deliver nothing.
     pub(super) ways: FailingWays,
     /// When messages whose rows are gone were looked for last.
@@ -80,6 +83,10 @@ impl Watchdog {
         let known = gateways.iter().filter(|one| one.presence.is_some()).count();
         if self.reporter.progress().borrow().gateways != known {
             self.reporter.update(|progress| progress.gateways = known);
+        }
+        let sites: BTreeSet<&SiteId> = gateways.iter().map(|one| &one.gateway.site).collect();
+        if self.reporter.progress().borrow().sites != sites.len() {
+            self.reporter.update(|progress| progress.sites = sites.len());
         }
         let hearing = bursts.hearing.at(self, now);
         for gateway in gateways {

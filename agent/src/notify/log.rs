@@ -179,6 +179,17 @@ pub(super) fn bearings_unmeasured(gateway: &GatewayKey, bearings: usize) {
         bearings that it measured, and staff is told");
 }
 
+/// Sets the gauge of the bearings of which nothing comes while their gateways go on.
+pub(super) fn bearings_without_data(count: usize) {
+    metrics::gauge!("pdm_agent_bearings_without_data").set(count as f64);
+}
+
+/// Staff is told that nothing of some bearings comes from a gateway that goes on.
+pub(super) fn no_data_told(gateway: &GatewayKey, bearings: usize) {
+    tracing::error!(%gateway, bearings, "nothing of these bearings comes while their gateway goes \
+        on, and staff is told");
+}
+
 /// Staff is told that events of a gateway are refused.
 pub(super) fn events_refused(gateway: &GatewayKey, bearings: usize) {
     tracing::error!(%gateway, bearings, "events of this gateway are refused, and staff is told");

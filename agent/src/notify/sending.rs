@@ -16,6 +16,7 @@ use super::grouping::key_of;
 use super::lanes::{
     Channel, LOOK, Lane, NOMINAL_PAUSES, PAUSES, Published, SendError, is_notification,
 };
+use super::sited::sited;
 use super::{MQTT_LANE, log};
 
 /// How long a message may fail before it is told elsewhere too, s. Chosen: mail servers that make
@@ -159,7 +160,9 @@ impl Lane {
         rows: &[Claimed],
         notifications: &[Notification],
     ) -> Result<(), SendError> {
-        let sending = channel.send(key_of(rows), notifications);
+        let sites = self.reporter.progress().borrow().sites;
+        let told = sited(notifications, sites);
+        let sending = channel.send(key_of(rows), &told);
         tokio::pin!(sending);
         // the clock counts the tries of before, too; one that was set back counts nothing
         let by_clock_s = |row: &Claimed| self.clock.now().seconds_since(row.created_at);

@@ -111,6 +111,8 @@ impl Watchdog {
         let behind = self.reporter.behind_clock();
         degraded.extend(behind.iter().map(|(gateway, by_s)| wording::behind_line(gateway, *by_s)));
         degraded.extend(self.look_at_unmeasured(&mut bursts.unmeasured, now).await?);
+        let hearing = bursts.hearing.since(self);
+        degraded.extend(self.look_at_no_data(&mut bursts.no_data, hearing, now).await?);
         degraded.extend(self.look_at_ways(&mut bursts.ways, now).await);
         self.reporter.degrades(wording::first_lines(degraded));
         Ok(())
@@ -196,6 +198,11 @@ impl Hearing {
     /// A look did not reach the store, in which nothing of the gateways was kept meanwhile.
     pub(super) fn failed(&mut self) {
         self.has_failed = true;
+    }
+
+    /// The time since which the agent could hear, at the last look that has reached the store.
+    pub(super) fn since(&self, watchdog: &Watchdog) -> Timestamp {
+        self.since.unwrap_or(watchdog.started)
     }
 
     /// The time since which the agent could hear, at a look that has reached the store.

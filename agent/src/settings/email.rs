@@ -43,6 +43,15 @@ pub struct EmailSettings {
 
 impl EmailSettings {
     pub(super) fn check(&self, path: &Path, has_people: bool) -> Result<(), ConfigError> {
+        let is_one = |host: &str| {
+            let marks = |c: char| c == ',' || c == ';' || c == '/' || c.is_whitespace();
+            !host.is_empty() && !host.contains(marks)
+        };
+        if !is_one(&self.host) {
+            let allowed = "the name or address of one server, without a scheme; for a second \
+                           server give an address that both share, or a web hook beside the mail";
+            return Err(ConfigError::value(path, "notify.email.host", &self.host, allowed));
+        }
         let allowed = "an address such as \"PdM <pdm@plant.example>\"";
         for (key, address) in std::iter::once(("notify.email.from_address", &self.from_address))
             .chain(self.to.iter().map(|to| ("notify.email.to", to)))

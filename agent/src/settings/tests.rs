@@ -81,6 +81,20 @@ fn a_password_without_tls_is_allowed_to_this_machine_only() {
     }
 }
 
+/// Issue 33: two mail servers in one text were looked up as a name, and no mail left.
+#[test]
+fn a_mail_server_is_one_name() {
+    for host in ["mail-a,mail-b", "mail-a mail-b", "smtp://mail-a", ""] {
+        let error = parse(&format!(
+            "[store]\nsqlite = \"a.db\"\n[notify.email]\nhost = \"{host}\"\n\
+             from_address = \"pdm@plant.example\"\nto = [\"lead@plant.example\"]\n"
+        ));
+        let error = error.expect_err(host).to_string();
+        assert!(error.contains(&format!("notify.email.host is {host}")), "{error}");
+        assert!(error.contains("an address that both share"), "{error}");
+    }
+}
+
 #[test]
 fn errors_name_line_key_value_and_what_is_allowed() {
     let error = |text: &str| {

@@ -27,6 +27,7 @@ mod judgements;
 mod leaving;
 mod opinions;
 mod pages;
+mod pauses;
 mod photos;
 mod removal;
 mod reports;
@@ -171,7 +172,7 @@ pub(super) async fn suite(fresh: impl AsyncFn() -> Store) {
 }
 
 /// The tests of intake, judging and telling.
-const OF_EVENTS: [Claim; 71] = claims![
+const OF_EVENTS: [Claim; 72] = claims![
     removal::what_is_gone_is_taken_out_whole,
     removal::a_bearing_is_renamed_with_its_history,
     removal::a_name_that_is_known_is_joined_on_request_alone,
@@ -181,6 +182,7 @@ const OF_EVENTS: [Claim; 71] = claims![
     removal::refused_events_are_kept_until_they_are_over,
     removal::suppressed_episodes_and_shares_are_found,
     intake::an_event_is_stored_once,
+    pauses::a_bearings_pauses_are_kept_once_and_go_with_it,
     intake::sequences_are_followed,
     intake::a_gateway_counts_anew_only_by_its_status,
     intake::the_first_count_of_a_gateway_goes_on,

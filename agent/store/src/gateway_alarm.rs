@@ -5,11 +5,18 @@
 //! machines of these names.
 
 use pdm_shared::id::{BearingId, BearingKey, EquipmentId, GatewayId, GatewayKey, SiteId};
-use pdm_shared::topic::{GATEWAY_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL};
+use pdm_shared::topic::{
+    GATEWAY_LEVEL, NO_DATA_LEVEL, REFUSED_LEVEL, TROUBLE_LEVEL, UNMEASURED_LEVEL,
+};
 
 /// The alarm of a gateway whose configuration names a bearing of its no more.
 pub fn unmeasured_alarm(gateway: &GatewayKey) -> Option<BearingKey> {
     alarm_of(&gateway.site, UNMEASURED_LEVEL, &gateway.gateway)
+}
+
+/// The alarm of a gateway that goes on without some of its bearings.
+pub fn no_data_alarm(gateway: &GatewayKey) -> Option<BearingKey> {
+    alarm_of(&gateway.site, NO_DATA_LEVEL, &gateway.gateway)
 }
 
 /// The alarm of a gateway that cannot measure or keep its events.

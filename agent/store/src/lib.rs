@@ -66,11 +66,11 @@ pub use removal::{
 pub use retention::{Forget, Forgotten, GatewayPart, RoomMade, RoomStage, StoreSize};
 pub use room::Room;
 pub use sql::{
-    CaptureDemandNote, CaptureNote, CaptureRoom, CaptureStore, CeilingStore, DeskStore,
-    EpisodeStore, FollowUpStore, GatewayStore, GraphStore, HistoryStore, IntakeStore,
-    JudgementStore, MessageStore, OpinionStore, OutboxStore, PageStore, PhotoBounds, PhotoNoted,
-    PhotoStore, RecoveredTable, Recovery, RemovalStore, RetentionStore, ReviseAssets, SeriesStore,
-    StoredAccounts, UnsentAlarm, recover,
+    BearingPause, CaptureDemandNote, CaptureNote, CaptureRoom, CaptureStore, CeilingStore,
+    DeskStore, EpisodeStore, FollowUpStore, GatewayStore, GraphStore, HeardBearing, HistoryStore,
+    IntakeStore, JudgementStore, MessageStore, OpinionStore, OutboxStore, PageStore, PhotoBounds,
+    PhotoNoted, PhotoStore, RecoveredTable, Recovery, RemovalStore, RetentionStore, ReviseAssets,
+    SeriesStore, StoredAccounts, UnsentAlarm, recover,
 };
 pub use store::{Store, connect, open};
 pub use trouble::StoreTrouble;

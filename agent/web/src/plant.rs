@@ -102,6 +102,23 @@ impl ChannelRow {
     }
 }
 
+/// The person and the channel of a way that leads to a person; `None` of any other.
+pub fn person_way(lane: &str) -> Option<(&str, &str)> {
+    lane.strip_prefix("to:").and_then(|rest| rest.rsplit_once(':'))
+}
+
+/// The hooks that several people share and that fail for more than one of them now, with how many.
+pub fn shared_hooks_failing(channels: &[ChannelRow]) -> Vec<(String, usize)> {
+    let mut hooks: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for way in channels.iter().filter(|way| way.is_failing) {
+        if let Some((_, channel)) = person_way(&way.lane) {
+            *hooks.entry(channel).or_default() += 1;
+        }
+    }
+    let shared = hooks.into_iter().filter(|(_, people)| *people > 1);
+    shared.map(|(hook, people)| (hook.to_owned(), people)).collect()
+}
+
 /// A gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GatewayRow {

@@ -128,7 +128,11 @@ impl ReachFile {
         let addresses = match self.addresses {
             None => vec![BrokerAddress { host: "127.0.0.1".to_owned(), port: default_port }],
             Some(texts) => addresses(&texts, default_port).map_err(|wrong| {
-                refuse("broker.addresses", &wrong, "one or more of host or host:port")
+                refuse(
+                    "broker.addresses",
+                    &wrong,
+                    "one or more of host or host:port, each a text of its own without a scheme",
+                )
             })?,
         };
         let login = match (self.user, self.password) {
@@ -159,8 +163,10 @@ fn addresses(texts: &[String], default_port: u16) -> Result<Vec<BrokerAddress>, 
             Some((host, port)) => (host, port.parse().ok()),
             None => (text.as_str(), Some(default_port)),
         };
+        // a list in one text, and a URL
+        let is_one = !host.contains(|c: char| c == ',' || c == '/' || c.is_whitespace());
         match port {
-            Some(port) if !host.is_empty() && port > 0 => {
+            Some(port) if !host.is_empty() && is_one && port > 0 => {
                 Ok(BrokerAddress { host: host.to_owned(), port })
             }
             _ => Err(text.clone()),
@@ -362,6 +368,11 @@ mod tests {
         assert!(meant(user).expect_err("wrong").contains("broker.user is a"));
         let none = ReachFile { addresses: Some(Vec::new()), ..ReachFile::default() };
         assert!(meant(none).expect_err("wrong").contains("broker.addresses is []"));
+        for text in ["a:1883,b:1883", "a, b", "mqtt://a:1883"] {
+            let file = ReachFile { addresses: Some(vec![text.to_owned()]), ..ReachFile::default() };
+            let told = meant(file).expect_err("wrong");
+            assert!(told.contains(&format!("broker.addresses is {text}")), "{told}");
+        }
         let tls = TlsFiles { ca: "a".into(), certificate: Some("b".into()), key: None, crl: None };
         let half = ReachFile { tls: Some(tls), ..ReachFile::default() };
         assert!(meant(half).expect_err("wrong").contains("broker.tls.certificate"));

@@ -190,6 +190,13 @@ impl PostgresSettings {
     pub fn check(&self, path: &Path, section: &str) -> Result<(), ConfigError> {
         let key = format!("{section}.url");
         let allowed = "postgres://user@host:port/database, with the password under `password`";
+        if let Some(got) = unsupported_form(&self.url) {
+            let allowed = "postgres://user@host:port/database with one address that leads to the \
+                           primary: a virtual address, a proxy such as HAProxy, or a name that \
+                           moves with it; the agent connects again after a fail-over, and an \
+                           address that leads to a standby is told";
+            return Err(ConfigError::value(path, key, got, allowed));
+        }
         let Ok(url) = url::Url::parse(&self.url) else {
             return Err(ConfigError::value(path, key, "not a URL", allowed));
         };
@@ -221,6 +228,31 @@ impl PostgresSettings {
         }
         Ok(())
     }
+}
+
+/// Names a form that other programs take for a fail-over and the driver does not: it would take the
+/// list for a name, or connect to the first server alone. The URL is not repeated: it may hold a
+/// password.
+fn unsupported_form(url: &str) -> Option<&'static str> {
+    let (address, query) = url.split_once('?').map_or((url, ""), |(at, query)| (at, query));
+    let is_url = address.contains("://");
+    let authority = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = authority.split('/').next().unwrap_or_default();
+    let hosts = authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts);
+    if is_url && hosts.contains(',') {
+        return Some("a list of several hosts, which is not supported");
+    }
+    for (keyword, told) in [
+        ("target_session_attrs", "a URL with target_session_attrs, which is not supported"),
+        ("load_balance_hosts", "a URL with load_balance_hosts, which is not supported"),
+        ("host=", "a host in the query, which is not supported"),
+    ] {
+        if query.contains(keyword) {
+            return Some(told);
+        }
+    }
+    let is_words = !is_url && (url.contains("host=") || url.contains("dbname="));
+    is_words.then_some("libpq's form of keywords (host=… dbname=…), which is not supported")
 }
 
 #[cfg(test)]
@@ -267,6 +299,33 @@ mod tests {
                 "{told}"
             );
         }
+    }
+
+    /// Issue 33: how others name two servers is refused by name, and no password is repeated.
+    #[test]
+    fn urls_of_two_servers_are_refused_by_name() {
+        for (url, told) in [
+            ("postgres://pdm@db-a,db-b/pdm", "several hosts"),
+            ("postgres://pdm@db-a:5432,db-b:5433/pdm", "several hosts"),
+            ("postgresql://pdm@[::1]:5432,[::2]:5432/pdm", "several hosts"),
+            ("postgres://pdm:hid,den@db-a,db-b/pdm", "several hosts"),
+            (
+                "postgres://pdm@db-a/pdm?target_session_attrs=read-write&password=hidden",
+                "target_session_attrs",
+            ),
+            ("postgres://pdm@db/pdm?load_balance_hosts=random", "load_balance_hosts"),
+            ("postgres:///pdm?host=db-a,db-b", "host in the query"),
+            ("host=db-a,db-b dbname=pdm target_session_attrs=primary", "keywords"),
+        ] {
+            let settings = PostgresSettings::at(url);
+            let error = settings.check(Path::new("agent.toml"), "store.postgres");
+            let error = error.expect_err("refused").to_string();
+            assert!(error.contains("store.postgres.url"), "{error}");
+            assert!(error.contains(told) && error.contains("one address"), "{error}");
+            assert!(!error.contains("hid"), "{error}");
+        }
+        let one = PostgresSettings::at("postgres://pdm@db:5432/pdm,with,commas");
+        one.check(Path::new("agent.toml"), "store.postgres").expect("a name of a database");
     }
 
     #[test]

@@ -210,6 +210,22 @@ async fn an_alarm_that_no_way_takes_turns_the_health_until_one_does() {
     assert_eq!(count(&asked), 2, "refused once, then taken");
 }
 
+/// Issue 33: nobody listens at the only way to staff. Health said "ok" for a minute.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_health_says_at_once_that_the_only_way_fails() {
+    let name = "the_health_says_at_once_that_the_only_way_fails";
+    let url = format!("http://127.0.0.1:{}/hook", free_port());
+    let notify = format!("[[notify.webhook]]\nname = \"ops\"\nurl = \"{url}\"\nfrom = \"Watch\"\n");
+    let Some(plant) = Plant::start(name, &notify) else { return };
+    plant.alarm().await;
+    let told = std::time::Instant::now();
+    let said = until("the health", PATIENCE, || {
+        plant.get("/healthz").filter(|text| text.contains("no other way is left"))
+    });
+    assert!(told.elapsed() < Duration::from_secs(15), "{:?}", told.elapsed());
+    assert!(said.contains("on webhook:ops, and no other way"), "{said}");
+}
+
 /// Serves a hook with these answers, the last one for ever; returns its address and the bodies that
 /// it gets.
 async fn hook(answers: &'static [(u16, &'static str)]) -> (String, Arc<Mutex<Vec<String>>>) {

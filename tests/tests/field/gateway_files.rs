@@ -11,7 +11,7 @@ use crate::watched::{PATIENCE, Watched};
 const TROUBLE: &str = "[Connection] gateway gw-09 is in trouble";
 
 /// The configuration of a gateway whose simulated bearing is measured each second.
-fn configuration(folder: &Path, broker: u16, admin: u16) -> String {
+pub(crate) fn configuration(folder: &Path, broker: u16, admin: u16) -> String {
     format!(
         "gateway_id = \"gw-09\"\nsite = \"ulsan-1\"\n[spool]\npath = \"{}\"\n\
          [broker]\naddresses = [\"127.0.0.1:{broker}\"]\n\
@@ -26,13 +26,13 @@ fn configuration(folder: &Path, broker: u16, admin: u16) -> String {
 }
 
 /// A gateway as a program.
-struct Edge<'a> {
+pub(crate) struct Edge<'a> {
     folder: &'a Path,
     program: Child,
 }
 
 impl<'a> Edge<'a> {
-    fn start(folder: &'a Path, text: &str) -> Self {
+    pub(crate) fn start(folder: &'a Path, text: &str) -> Self {
         std::fs::write(folder.join("edge.toml"), text).expect("written");
         let log = std::fs::File::create(folder.join("edge.log")).expect("log");
         let mut command = Command::new(binary("pdm-edge"));
@@ -48,7 +48,16 @@ impl<'a> Edge<'a> {
         assert!(Command::new("kill").args(["-HUP", &id]).status().expect("kill").success());
     }
 
-    fn until_logged(&self, text: &str, times: usize) {
+    /// Stops it in order.
+    pub(crate) fn stop(mut self) {
+        assert!(self.program.terminate().success(), "{}", self.log());
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("edge.log")).unwrap_or_default()
+    }
+
+    pub(crate) fn until_logged(&self, text: &str, times: usize) {
         until(text, PATIENCE, || {
             let log = std::fs::read_to_string(self.folder.join("edge.log")).ok()?;
             (log.matches(text).count() >= times).then_some(())

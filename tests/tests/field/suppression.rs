@@ -19,7 +19,7 @@ use crate::open_plant::{
 
 /// A broker, an agent with one web hook, and a client.
 pub(crate) struct Field {
-    _broker: Mosquitto,
+    broker: Mosquitto,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) settings: AgentSettings,
     pub(crate) port: u16,
@@ -39,7 +39,7 @@ impl Field {
         settings.silence.offline_after_s = 1.0;
         let client = Client::connect(port).await;
         let sent = std::sync::atomic::AtomicU64::new(0);
-        Some(Self { _broker: broker, folder, settings, port, posts, client, sent })
+        Some(Self { broker, folder, settings, port, posts, client, sent })
     }
 
     pub(crate) async fn start(&self) -> Handle {
@@ -100,6 +100,11 @@ impl Field {
     /// Waits until the hook was told something that begins so.
     pub(crate) async fn until_told(&self, begins: &str) -> String {
         until(begins, 60, || self.told().into_iter().find(|one| one.starts_with(begins))).await
+    }
+
+    /// Stops the broker.
+    pub(crate) fn stop_broker(&mut self) {
+        self.broker.stop();
     }
 
     pub(crate) fn count(&self, begins: &str) -> usize {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pdm_harness::{
-    Child, Mosquitto, Persistence, binary, free_port, program, until, whole_request,
+    Child, Mosquitto, Persistence, WallClock, binary, free_port, program, until, whole_request,
 };
 use pdm_shared::event::Event;
 use pdm_shared::id::EventId;
@@ -62,6 +62,27 @@ fn answer(mut stream: TcpStream, kept: &Mutex<Vec<String>>) {
     }
 }
 
+/// Status and body of a request to a program on this machine.
+fn asked(port: u16, path: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+}
+
+/// The sum of a metric of a program on this machine, over its labels.
+pub(crate) fn metric_at(port: u16, name: &str) -> Option<f64> {
+    let (_, text) = asked(port, "/metrics")?;
+    let lines = text
+        .lines()
+        .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{'])));
+    Some(lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum())
+}
+
 /// Broker, receiver and agent.
 pub(crate) struct Watched {
     pub(crate) folder: TempDir,
@@ -107,6 +128,15 @@ impl Watched {
         let path = self.folder.path().join("agent.log");
         let log = std::fs::File::options().create(true).append(true).open(path).expect("log");
         let mut command = self.command("run");
+        command.env("PDM_LOG", "info").stdout(Stdio::null()).stderr(log);
+        self.agent = Some(Child::start(&mut command));
+    }
+
+    /// Starts the agent under a wall clock of its own.
+    pub(crate) fn start_with_clock(&mut self, clock: &WallClock) {
+        let log = std::fs::File::create(self.folder.path().join("agent.log")).expect("log");
+        let mut command = self.command("run");
+        clock.apply(&mut command);
         command.env("PDM_LOG", "info").stdout(Stdio::null()).stderr(log);
         self.agent = Some(Child::start(&mut command));
     }
@@ -161,14 +191,7 @@ impl Watched {
 
     /// Status and body of a request.
     pub(crate) fn status(&self, path: &str) -> Option<(u16, String)> {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.http)).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-        let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
-        stream.write_all(head.as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        let (head, body) = answer.split_once("\r\n\r\n")?;
-        Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
+        asked(self.http, path)
     }
 
     /// The port of the broker.
@@ -186,14 +209,34 @@ impl Watched {
         event.sequence = self.published;
         event.equipment_id = machine.parse().expect("a name");
         let topic = format!("pdm/v1/{}/{machine}/{}/event", event.site, event.bearing_id);
+        self.publish(&topic, &serde_json::to_vec(&event).expect("JSON"));
+    }
+
+    /// Publishes the status of a gateway.
+    pub(crate) fn says_status(&self, gateway: &str, status: &str) {
+        let at = pdm_service::clock::Clock::now(&pdm_service::clock::SystemClock);
+        let document = serde_json::json!({
+            "schema": "pdm.gateway/1", "gateway_id": gateway, "site": "ulsan-1",
+            "status": status, "at": at.to_string(),
+        });
+        let topic = format!("pdm/v1/ulsan-1/gateway/{gateway}/status");
+        self.publish(&topic, document.to_string().as_bytes());
+    }
+
+    fn publish(&self, topic: &str, payload: &[u8]) {
         let file = self.folder.path().join("event.json");
-        std::fs::write(&file, serde_json::to_vec(&event).expect("JSON")).expect("written");
+        std::fs::write(&file, payload).expect("written");
         let port = self.port.to_string();
         let sent = Command::new("mosquitto_pub")
-            .args(["-V", "5", "-h", "127.0.0.1", "-p", &port, "-q", "1", "-t", &topic, "-f"])
+            .args(["-V", "5", "-h", "127.0.0.1", "-p", &port, "-q", "1", "-t", topic, "-f"])
             .arg(file)
             .status();
         assert!(sent.is_ok_and(|status| status.success()), "published");
+    }
+
+    /// The sum of a metric of the agent.
+    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
+        metric_at(self.http, name)
     }
 
     /// Returns how many messages to staff hold this text.

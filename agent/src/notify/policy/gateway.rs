@@ -9,7 +9,7 @@ use pdm_shared::id::BearingKey;
 use pdm_shared::risk::RiskLevel;
 use pdm_shared::text::Text;
 use pdm_shared::time::Timestamp;
-use pdm_store::{Announcement, EpisodeChange, EpisodeRecord};
+use pdm_store::{Alarm, Announcement, EpisodeChange, EpisodeRecord};
 
 use super::{Policy, Subject, new_id};
 
@@ -39,6 +39,19 @@ impl Policy {
         now: Timestamp,
     ) -> Announcement {
         let risk = record.alarm.as_ref().map_or(RiskLevel::Warning, |alarm| alarm.risk);
+        self.told_again_at(risk, key, record, (title, body), others, now)
+    }
+
+    /// Tells an alarm of a gateway once more, at this level.
+    pub(crate) fn told_again_at(
+        &self,
+        risk: RiskLevel,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        (title, body): (Text, Text),
+        others: &[BearingKey],
+        now: Timestamp,
+    ) -> Announcement {
         let mut episode = record.episode.clone();
         (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
         episode.transition = Transition::Repeated;
@@ -48,6 +61,24 @@ impl Policy {
         let subject = Subject { key, event_id: None, risk, loudness: risk, reason, title, body };
         let step = EpisodeStep { episode, tell: Some(Tell::Raised(risk)) };
         with_related(self.told(&subject, Some(record), step, now), others)
+    }
+
+    /// Lets an alarm of a gateway stand for fewer than before, of which staff is not told.
+    pub(crate) fn names_fewer(
+        &self,
+        key: &BearingKey,
+        record: &EpisodeRecord,
+        alarm: &Alarm,
+        others: &[BearingKey],
+        now: Timestamp,
+    ) -> EpisodeChange {
+        let mut episode = record.episode.clone();
+        (episode.sequence, episode.changed_at) = (episode.sequence + 1, now);
+        let mut change = self.change(key, Some(record), EpisodeStep { episode, tell: None });
+        let mut alarm = alarm.clone();
+        alarm.notification.related = others.iter().map(BearingKey::to_string).collect();
+        change.alarm = Some(Box::new(alarm));
+        change
     }
 
     /// A gateway is back.

@@ -247,7 +247,12 @@ async fn alarms_of_before_are_episodes(store: &Store) {
     };
     assert_eq!(seen.acknowledgement, acknowledged);
     assert_eq!(store.episodes().episodes(at(1e9), true, 9).await.expect("read").len(), 3);
-    // one without a time of its own has that of its message (migration 0081)
+    an_alarm_that_was_carried_over_has_the_time_of_its_message(store).await;
+}
+
+/// Issue 33, script 27 (migration 0081): alarms of a database without `since_ms` were listed as of
+/// 1970.
+async fn an_alarm_that_was_carried_over_has_the_time_of_its_message(store: &Store) {
     let undated = BearingKey { equipment: "P-102".parse().expect("name"), ..key() };
     let undated = store.episodes().episode(&undated).await.expect("read").expect("there").episode;
     assert_eq!((undated.opened_at, undated.changed_at), (at(100.0), at(100.0)));

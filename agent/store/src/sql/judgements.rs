@@ -47,8 +47,8 @@ static WRITE_STANDING: LazyLock<Spelt> = LazyLock::new(|| {
         format!(
             "INSERT INTO bearings (site, equipment_id, bearing_id, risk_level, fault_stage,
                                    fault_type, updated_at_ms, state, recent, last_event_id,
-                                   last_measured_at_ms, last_rul_hours)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                   last_measured_at_ms, last_rul_hours, heard_since_ms)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $7)
              ON CONFLICT (site, equipment_id, bearing_id) DO UPDATE
              SET risk_level = excluded.risk_level, fault_stage = excluded.fault_stage,
                  fault_type = excluded.fault_type, updated_at_ms = excluded.updated_at_ms,

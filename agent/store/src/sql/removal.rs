@@ -40,7 +40,8 @@ const KNOWN: &str = "SELECT DISTINCT site, equipment_id, bearing_id FROM (
          UNION SELECT site, equipment_id, bearing_id FROM follow_ups WHERE state = 'open'
      ) AS known
      WHERE site = $1 AND ($2 = '' OR equipment_id = $2) AND ($3 = '' OR bearing_id = $3)
-       AND equipment_id NOT IN ('gateway', 'refused-events', 'gateway-trouble', 'not-measured')
+       AND equipment_id NOT IN ('gateway', 'refused-events', 'gateway-trouble', 'not-measured',
+                               'no-data')
      ORDER BY 1, 2, 3";
 
 /// Parameters: a bearing. The arrivals of its events that wait for a judgement.
@@ -267,9 +268,12 @@ async fn take_bearing_out(
     let query = query.bind_key(key).bind(how.by.as_str()).bind(how.now.unix_ms());
     out.work += query.bind(how.reason.as_str()).execute().await?;
     out.waiting += set_waiting_aside(connection, key).await?;
-    let query = connection
-        .query("DELETE FROM bearings WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3");
-    query.bind_key(key).execute().await?;
+    for statement in [
+        "DELETE FROM bearings WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
+        "DELETE FROM bearing_pauses WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3",
+    ] {
+        connection.query(statement).bind_key(key).execute().await?;
+    }
     for statement in [
         "DELETE FROM bearing_gateways WHERE bearing = $1",
         "UPDATE refusals SET last_at_ms = 0 WHERE bearing = $1",
@@ -358,17 +362,19 @@ async fn carry_over(
         let statement = rename_rows(table);
         connection.query(statement).bind_key(key).bind_key(new).execute().await?;
     }
-    connection
-        .query(
-            "UPDATE bearings SET site = $4, equipment_id = $5, bearing_id = $6
-             WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
-               AND NOT EXISTS (SELECT 1 FROM bearings WHERE site = $4 AND equipment_id = $5
-                                                        AND bearing_id = $6)",
-        )
-        .bind_key(key)
-        .bind_key(new)
-        .execute()
-        .await?;
+    // the pauses first: whether they go along is decided by the row of the bearing
+    for statement in [
+        "UPDATE bearing_pauses SET site = $4, equipment_id = $5, bearing_id = $6
+         WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+           AND NOT EXISTS (SELECT 1 FROM bearings WHERE site = $4 AND equipment_id = $5
+                                                    AND bearing_id = $6)",
+        "UPDATE bearings SET site = $4, equipment_id = $5, bearing_id = $6
+         WHERE site = $1 AND equipment_id = $2 AND bearing_id = $3
+           AND NOT EXISTS (SELECT 1 FROM bearings WHERE site = $4 AND equipment_id = $5
+                                                    AND bearing_id = $6)",
+    ] {
+        connection.query(statement).bind_key(key).bind_key(new).execute().await?;
+    }
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use minijinja::value::Value;
 use pdm_shared::bounds::in_one_line;
 
 use super::show;
-use crate::plant::ChannelRow;
+use crate::plant::{ChannelRow, person_way, shared_hooks_failing};
 
 /// Characters of an error that a page shows.
 const ERROR: usize = 300;
@@ -56,7 +56,7 @@ fn meaning(error: &str) -> &'static str {
 /// A way to staff as people call it: `to:kim:sms` is `kim (sms)`, `webhook:ops` is `ops`. The two
 /// that have words of their own are named by their key.
 fn name(lane: &str) -> Value {
-    let person = lane.strip_prefix("to:").and_then(|rest| rest.rsplit_once(':'));
+    let person = person_way(lane);
     let word = match lane {
         "mqtt" => "lane_mqtt",
         "email" => "lane_email",
@@ -67,6 +67,12 @@ fn name(lane: &str) -> Value {
         None => lane.strip_prefix("webhook:").unwrap_or(lane).to_owned(),
     };
     context! { word, told }
+}
+
+/// The hooks that fail for several people, as the page names them.
+pub(super) fn shared_failing(channels: &[ChannelRow]) -> Vec<Value> {
+    let shared = shared_hooks_failing(channels).into_iter();
+    shared.map(|(hook, people)| context! { hook, people }).collect()
 }
 
 /// A channel as the template shows it.
@@ -84,6 +90,21 @@ pub(super) fn row(channel: &ChannelRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Issue 33
+    #[test]
+    fn a_hook_that_fails_for_several_people_is_named_once() {
+        let failing =
+            |lane: &str| ChannelRow { is_failing: true, ..ChannelRow::sound(lane.to_owned()) };
+        let ways = [
+            failing("to:kim:sms"),
+            failing("to:lee:sms"),
+            failing("to:lee:email"),
+            failing("webhook:ops"),
+            ChannelRow::sound("to:park:sms".to_owned()),
+        ];
+        assert_eq!(shared_hooks_failing(&ways), [("sms".to_owned(), 2)]);
+    }
 
     /// R-AGENT-10: the errors that the channels give, as they stand in the outbox.
     #[test]

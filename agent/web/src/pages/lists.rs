@@ -35,8 +35,9 @@ async fn told(shared: &Shared, asked: &ListQuery, reader: &Reader) -> Result<Val
     let rows: Vec<Value> = list.iter().map(|told| shown(told, reader)).collect();
     let channels = shared.site.plant.channels().await?;
     let failing = channels.iter().filter(|channel| channel.is_failing).count();
+    let shared_failing = channels::shared_failing(&channels);
     let channels: Vec<Value> = channels.iter().map(channels::row).collect();
-    Ok(context! { rows, older, channels, failing })
+    Ok(context! { rows, older, channels, failing, shared_failing })
 }
 
 fn shown(told: &Notification, reader: &Reader) -> Value {

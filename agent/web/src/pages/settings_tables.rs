@@ -116,6 +116,12 @@ const SILENCE: TableForm = TableForm {
             "Told after no measurement for (s)",
         ),
         field(
+            "bearing_after_s",
+            Number,
+            "베어링 하나의 측정이 끊긴 뒤 알리기까지 (초)",
+            "Told after one bearing is not measured for (s)",
+        ),
+        field(
             "store_after_s",
             Number,
             "저장소가 응답하지 않을 때 알리기까지 (초)",

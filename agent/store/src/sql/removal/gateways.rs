@@ -5,7 +5,9 @@ use pdm_shared::topic::{BearingTopic, GatewayTopic, Topic};
 
 use super::{clear, close};
 use crate::database::Connection;
-use crate::gateway_alarm::{refusals_alarm, silence_alarm, trouble_alarm, unmeasured_alarm};
+use crate::gateway_alarm::{
+    no_data_alarm, refusals_alarm, silence_alarm, trouble_alarm, unmeasured_alarm,
+};
 use crate::sql::{pins, refusals};
 use crate::{PlantPart, Removal, StoreError, TakenOut};
 
@@ -46,7 +48,12 @@ pub(super) async fn gateways_of(
 /// Returns the bearings under which a gateway's own alarms stand.
 fn alarms_of(gateway: &GatewayKey) -> impl Iterator<Item = BearingKey> {
     let silence = silence_alarm(&gateway.site, &gateway.gateway);
-    let others = [refusals_alarm(gateway), trouble_alarm(gateway), unmeasured_alarm(gateway)];
+    let others = [
+        refusals_alarm(gateway),
+        trouble_alarm(gateway),
+        unmeasured_alarm(gateway),
+        no_data_alarm(gateway),
+    ];
     std::iter::once(silence).chain(others).flatten()
 }
 
