@@ -142,7 +142,7 @@ fn a_request_that_is_not_obeyed_is_answered_with_the_reason() {
         let answer = floor.until_step(&id, RelearnStep::Refused);
         assert_eq!(answer.refusal.map(|refusal| refusal.cause).as_deref(), Some(cause));
     }
-    for wrong in ["{}", "[]", "{\"schema\":\"pdm.relearn/9\"}", "\u{0}"] {
+    for wrong in ["{}", "[]", "{\"schema\":\"pdm.relearn/9\"}", "not JSON"] {
         floor.send(wrong, &[]);
     }
     let last = "019390a3-5b2a-7c31-9f00-000000000009";

@@ -16,7 +16,6 @@ use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
 use crate::plant::WindowRow;
-use crate::problem::Problem;
 
 /// Windows in the file.
 const IN_FILE: u32 = 10_000;
