@@ -36,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::capture::Capturing;
 use crate::progress::{BrokerTrouble, Progress};
+use crate::relearning::Relearning;
 use crate::remarks::Remarks;
 use crate::settings::BrokerSettings;
 use crate::spool::{Spool, SpoolError};
@@ -92,6 +93,11 @@ pub struct Publisher {
     capturing: Option<Capturing>,
     /// The answers to demands that came over the broker.
     answers: DemandAnswers,
+    /// Where requests to learn a bearing anew go, with their answers.
+    relearning: Relearning,
+    /// How often in a row a young connection ended before the broker answered the subscription to
+    /// these requests.
+    relearn_refused: AtomicU8,
 }
 
 /// A connection that lasted this long resets the wait before the next attempt: longer than
@@ -131,6 +137,8 @@ impl Publisher {
             remarks,
             capturing: None,
             answers,
+            relearning: Relearning::default(),
+            relearn_refused: AtomicU8::new(0),
         }
     }
 
@@ -144,6 +152,12 @@ impl Publisher {
     #[must_use]
     pub fn with_capturing(self, capturing: Option<Capturing>) -> Self {
         Self { capturing, ..self }
+    }
+
+    /// The publisher that takes requests to learn a bearing anew over the broker.
+    #[must_use]
+    pub fn with_relearning(self, relearning: Relearning) -> Self {
+        Self { relearning, ..self }
     }
 
     /// Sends until `closing` is cancelled, then empties the spool. Ends at once if `abandon` is

@@ -14,6 +14,7 @@ use crate::episode::{EpisodeState, Transition};
 use crate::event::{Event, IsoZone, TrendDirection};
 use crate::fault::Fault;
 use crate::id::{BearingId, Epoch, EquipmentId, EventId, GatewayId, MeasuringPoint, SiteId};
+use crate::relearn::{MAX_RELEARN_ANSWERS, RelearnAnswer};
 use crate::risk::RiskLevel;
 use crate::text::Text;
 use crate::time::Timestamp;
@@ -170,6 +171,10 @@ pub struct GatewayStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_ANSWERS))]
     pub capture_answers: Vec<CaptureAnswer>,
+    /// The newest answers to requests to learn a bearing anew since the gateway's start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MAX_RELEARN_ANSWERS))]
+    pub relearn_answers: Vec<RelearnAnswer>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -342,6 +347,7 @@ impl GatewayStatus {
             gone: Vec::new(),
             thrown_out: false,
             capture_answers: Vec::new(),
+            relearn_answers: Vec::new(),
         }
     }
 
@@ -361,6 +367,12 @@ impl GatewayStatus {
         for refusal in self.capture_answers.iter().filter_map(|answer| answer.refusal.as_ref()) {
             bounded("capture_answers.cause", bounds::line(&refusal.cause, MAX_WORD))?;
             bounded("capture_answers.told", bounds::line(&refusal.told, MAX_LINE))?;
+        }
+        let answers = bounds::count(self.relearn_answers.len(), MAX_RELEARN_ANSWERS);
+        bounded("relearn_answers", answers)?;
+        for refusal in self.relearn_answers.iter().filter_map(|answer| answer.refusal.as_ref()) {
+            bounded("relearn_answers.cause", bounds::line(&refusal.cause, MAX_WORD))?;
+            bounded("relearn_answers.told", bounds::line(&refusal.told, MAX_LINE))?;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ pub mod id;
 pub mod packed;
 pub mod particle;
 pub mod rank;
+pub mod relearn;
 pub mod risk;
 #[cfg(feature = "slice")]
 pub mod slice;

@@ -105,10 +105,12 @@ pub enum BearingTopic {
     Shelve,
     /// Request to the gateway to capture the waveform.
     Capture,
+    /// Request to the gateway to learn the bearing anew.
+    Relearn,
 }
 
 impl BearingTopic {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Event,
         Self::State,
         Self::Diagnosis,
@@ -118,6 +120,7 @@ impl BearingTopic {
         Self::Episode,
         Self::Shelve,
         Self::Capture,
+        Self::Relearn,
     ];
 
     const fn as_str(self) -> &'static str {
@@ -131,6 +134,7 @@ impl BearingTopic {
             Self::Episode => "episode",
             Self::Shelve => "shelve",
             Self::Capture => "capture",
+            Self::Relearn => "relearn",
         }
     }
 }

@@ -8,6 +8,7 @@ use pdm_shared::delivery::{
 };
 use pdm_shared::diagnosis::Diagnosis;
 use pdm_shared::event::Event;
+use pdm_shared::relearn::RelearnRequest;
 use pdm_shared::topic::{Prefix, Topic};
 use proptest::prelude::*;
 use serde::Serialize;
@@ -21,7 +22,9 @@ const STATUS: &str = include_str!("../fuzz/seeds/delivery/status.json");
 const NOTIFICATION: &str = include_str!("../fuzz/seeds/delivery/notification.json");
 const ACK: &str = include_str!("../fuzz/seeds/delivery/ack.json");
 const DEAD_LETTER: &str = include_str!("../fuzz/seeds/delivery/dead-letter.json");
-const DOCUMENTS: [&str; 7] = [DIAGNOSIS, RECEIPT, STATE, STATUS, NOTIFICATION, ACK, DEAD_LETTER];
+const RELEARN: &str = include_str!("../../config/examples/relearn.json");
+const DOCUMENTS: [&str; 8] =
+    [DIAGNOSIS, RECEIPT, STATE, STATUS, NOTIFICATION, ACK, DEAD_LETTER, RELEARN];
 
 /// Reads any bytes as an event.
 fn event(bytes: &[u8]) {
@@ -41,6 +44,7 @@ fn documents(bytes: &[u8]) -> usize {
         back::<Notification>(bytes),
         back::<Acknowledgement>(bytes),
         back::<DeadLetter>(bytes),
+        back::<RelearnRequest>(bytes),
     ]
     .into_iter()
     .filter(|is_read| *is_read)

@@ -13,6 +13,7 @@ use pdm_shared::episode::{EpisodeDocument, Shelve};
 use pdm_shared::event::Event;
 use pdm_shared::follow_up::FollowUpReport;
 use pdm_shared::id::BearingKey;
+use pdm_shared::relearn::RelearnRequest;
 use pdm_shared::topic::{BearingTopic, GatewayTopic, Prefix, Topic};
 use schemars::{Schema, schema_for};
 
@@ -35,7 +36,7 @@ fn compare(name: &str, text: &str) {
 }
 
 /// The documents on the wire: file, value of the `schema` field, schema.
-fn documents() -> [(&'static str, &'static str, Schema); 12] {
+fn documents() -> [(&'static str, &'static str, Schema); 13] {
     [
         ("event", "pdm.event/1", schema_for!(Event)),
         ("state", "pdm.state/1", schema_for!(State)),
@@ -48,6 +49,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 12] {
         ("episode", "pdm.episode/1", schema_for!(EpisodeDocument)),
         ("shelve", "pdm.shelve/1", schema_for!(Shelve)),
         ("capture_demand", "pdm.capture_demand/1", schema_for!(CaptureDemand)),
+        ("relearn", "pdm.relearn/1", schema_for!(RelearnRequest)),
         ("dead_letter", "pdm.dead_letter/1", schema_for!(DeadLetter)),
     ]
 }
@@ -240,6 +242,14 @@ fn from_agent_and_staff() -> Vec<Channel> {
             (Receives, Sends),
             false,
             "Request to the gateway to capture the waveform of the bearing.",
+        ),
+        channel(
+            "relearn",
+            bearing(BearingTopic::Relearn),
+            "relearn",
+            (Receives, Sends),
+            false,
+            "Request to the gateway to learn the bearing anew, after it was replaced.",
         ),
         channel(
             "dead_letter",

@@ -1,11 +1,13 @@
-//! Demands of people for waveforms: they leave by the outbox, on the topic that staff has at the
-//! broker too.
+//! What people ask of gateways: waveforms, on the topic that staff has at the broker too, and to
+//! learn a bearing anew, which the agent alone may ask. Both leave by the outbox.
 
 use pdm_shared::capture::{CAPTURE_DEMAND_SCHEMA, CaptureDemand};
 use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::topic::{BearingTopic, Topic, is_gateway_level};
 use pdm_store::CaptureDemandNote;
-use pdm_web::plant::{CaptureDemandRow, CaptureDemanded, PlantError};
+use pdm_web::plant::{CaptureDemandRow, CaptureDemanded, PlantError, RelearnAsked, RelearnRow};
+
+use uuid::Uuid;
 
 use super::plant::StoredPlant;
 
@@ -44,4 +46,25 @@ pub(super) async fn demand(
     }
     tracing::info!(bearing = %key, by, %demand_id, "a gateway is asked for a waveform");
     Ok(CaptureDemanded::Asked(row))
+}
+
+/// Asks the gateway of a bearing to learn it anew.
+pub(super) async fn relearning(
+    plant: &StoredPlant,
+    key: &BearingKey,
+    by: &str,
+    id: Uuid,
+) -> Result<RelearnAsked, PlantError> {
+    let is_bearing = !is_gateway_level(key.equipment.as_str());
+    if !is_bearing || plant.store.pages().standing(key).await?.is_none() {
+        return Ok(RelearnAsked::Unknown);
+    }
+    let now = plant.clock.now();
+    let row = RelearnRow::new(id, key.clone(), by.to_owned(), now);
+    let (row, is_new) = plant.store.desk().request_relearning(&row, &plant.prefix, now).await?;
+    if !is_new {
+        return Ok(RelearnAsked::Waits(row));
+    }
+    tracing::info!(bearing = %key, by, request = %id, "a gateway is asked to learn a bearing anew");
+    Ok(RelearnAsked::Sent(row))
 }

@@ -23,8 +23,8 @@ use pdm_web::plant::{
     CaptureDemanded, CaptureDrawn, CaptureFound, CaptureNpy, CaptureRow, ChangeRequest, Changed,
     ChannelRow, DocumentFile, DocumentRow, DutyRow, EpisodeDetail, EpisodeFilter, GatewayRow,
     ListPlace, MachineAround, MachinePlaces, PhotoFile, PhotoKept, PhotoKind, PhotoRow, Plant,
-    PlantError, RefusedRow, Remark, RepairRow, ReportRow, ShelfEnd, ShelfRequest, Shelved,
-    WindowRow, Withdrawn, WorkFigures, WorkRow, WorkSheet,
+    PlantError, RefusedRow, RelearnAsked, RelearnRow, Remark, RepairRow, ReportRow, ShelfEnd,
+    ShelfRequest, Shelved, WindowRow, Withdrawn, WorkFigures, WorkRow, WorkSheet,
 };
 use uuid::Uuid;
 
@@ -41,8 +41,7 @@ use crate::removal::{self, Ground};
 pub(crate) struct StoredPlant {
     pub(crate) store: Store,
     pub(crate) clock: SharedClock,
-    /// The topic to which the store would send a refused message; an acknowledgement is never
-    /// refused.
+    /// The topic of refused messages; an acknowledgement is never refused.
     pub(crate) dead_letters: String,
     /// The first levels of every topic.
     pub(crate) prefix: Prefix,
@@ -246,6 +245,19 @@ impl Plant for StoredPlant {
 
     async fn remarks_of(&self, key: &BearingKey, limit: u32) -> Result<Vec<Remark>, PlantError> {
         Ok(self.store.desk().remarks_of(key, limit).await?)
+    }
+
+    async fn request_relearning(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        id: Uuid,
+    ) -> Result<RelearnAsked, PlantError> {
+        demanded::relearning(self, key, by, id).await
+    }
+
+    async fn relearning(&self, key: &BearingKey) -> Result<Option<RelearnRow>, PlantError> {
+        Ok(self.store.desk().relearning_of(key, self.clock.now()).await?)
     }
 
     async fn repairs_to_learn(&self) -> Result<Vec<RepairRow>, PlantError> {

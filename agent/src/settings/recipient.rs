@@ -38,9 +38,11 @@ pub struct RecipientSettings {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PersonHook {
-    /// The name of the hook.
+    /// The name of the hook; one that is missing is refused as an empty one, by its key.
+    #[serde(default)]
     pub hook: String,
-    /// The person's number, chat or topic there.
+    /// The person's number, chat or topic there; required as `hook` is.
+    #[serde(default)]
     pub to: String,
     /// The lowest risk that is sent.
     #[serde(default = "watch")]

@@ -29,6 +29,7 @@ mod opinions;
 mod pages;
 mod pauses;
 mod photos;
+mod relearning;
 mod removal;
 mod reports;
 mod room;
@@ -248,7 +249,7 @@ const OF_EVENTS: [Claim; 72] = claims![
 ];
 
 /// The tests of pages, users and the asset graph.
-const OF_PEOPLE: [Claim; 22] = claims![
+const OF_PEOPLE: [Claim; 23] = claims![
     pages::the_fleet_is_listed_worst_first_with_its_alarms,
     pages::windows_are_told_as_their_events_and_judgements,
     pages::the_last_spectra_are_found,
@@ -260,6 +261,7 @@ const OF_PEOPLE: [Claim; 22] = claims![
     captures::an_open_alarm_keeps_its_rise_and_the_newest_few,
     captures::captures_go_with_their_bearing,
     captures::a_demand_is_known_until_its_capture_is_here,
+    relearning::a_request_to_learn_anew_waits_for_its_gateway,
     accounts::a_user_stands_once_and_the_first_is_first,
     accounts::a_user_of_a_provider_is_found_by_its_name_there,
     accounts::a_token_lets_its_owner_in_until_its_end,

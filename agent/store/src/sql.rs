@@ -38,6 +38,7 @@ mod pins;
 pub(crate) mod postgres;
 mod recollection;
 mod refusals;
+mod relearn_requests;
 mod removal;
 mod retention;
 mod room;

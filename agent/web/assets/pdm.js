@@ -168,19 +168,20 @@ if (main) {
 }
 setTimeout(unfold, 0); // after it was learned what the server told
 
-/** A demand that waits is asked after every three seconds; the part of the page that shows it changes with it. */
-async function awaitAnswer() {
-  const waiting = document.querySelector('[data-waits]');
-  const part = waiting?.closest('section');
-  if (!part) return;
-  const answer = document.hidden ? null : await fetch(waiting.dataset.waits).catch(() => null);
-  const told = answer?.ok ? await answer.json() : null;
-  if (told && told.state !== waiting.dataset.state && !part.contains(document.activeElement)) {
-    const page = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
-    const text = page?.ok ? await page.text() : '';
-    const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector(`#${part.id}`);
-    if (fresh) part.replaceChildren(...fresh.childNodes);
-  }
-  setTimeout(awaitAnswer, 3000);
+/** What waits for a gateway is asked after every three seconds; the part of the page that shows it changes with it. */
+async function awaitAnswers() {
+  const waiting = document.hidden ? [] : [...document.querySelectorAll('[data-waits]')];
+  for (const one of waiting) await awaitAnswer(one, one.closest('section'));
+  if (document.hidden || waiting.length > 0) setTimeout(awaitAnswers, 3000);
 }
-awaitAnswer();
+
+async function awaitAnswer(waiting, part) {
+  const answer = part ? await fetch(waiting.dataset.waits).catch(() => null) : null;
+  const told = answer?.ok ? await answer.json() : null;
+  if (!told || told.state === waiting.dataset.state || part.contains(document.activeElement)) return;
+  const page = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
+  const text = page?.ok ? await page.text() : '';
+  const fresh = new DOMParser().parseFromString(text, 'text/html').getElementById(part.id);
+  if (fresh) part.replaceChildren(...fresh.childNodes);
+}
+awaitAnswers();

@@ -13,7 +13,8 @@ use crate::Shared;
 use crate::access::Viewer;
 use crate::plant::{
     Acknowledged, Acknowledgement, CaptureDemandRow, CaptureDemanded, ChangeRequest, Changed,
-    PhotoKind, PhotoRow, PlantChange, ShelfRequest, Shelved, TakenOut, Withdrawn, WorkRow,
+    PhotoKind, PhotoRow, PlantChange, RelearnAsked, RelearnRow, ShelfRequest, Shelved, TakenOut,
+    Withdrawn, WorkRow,
 };
 use crate::problem::Problem;
 
@@ -154,6 +155,27 @@ pub(crate) async fn demand_capture(
             Err(Problem::new(StatusCode::CONFLICT, told))
         }
         CaptureDemanded::Unknown => Err(Problem::unknown("bearing")),
+    }
+}
+
+/// Asks the gateway of a bearing to learn it anew; the request that stands now. `of`: who asks, and
+/// the report that it is made with.
+pub(crate) async fn request_relearning(
+    shared: &Shared,
+    viewer: &Viewer,
+    via: &str,
+    key: &BearingKey,
+    (typed, report): (&str, Option<Uuid>),
+) -> Result<RelearnRow, Problem> {
+    let by = signature(viewer, typed)?;
+    let id = report.unwrap_or_else(|| EventId::at(shared.site.clock.now().unix_ms()).0);
+    match shared.site.plant.request_relearning(key, &by, id).await? {
+        RelearnAsked::Sent(row) => {
+            viewer.did(shared, via, "ask to relearn", format!("{key} by {by:?}")).await;
+            Ok(row)
+        }
+        RelearnAsked::Waits(row) => Ok(row),
+        RelearnAsked::Unknown => Err(Problem::unknown("bearing")),
     }
 }
 

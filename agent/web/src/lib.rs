@@ -38,6 +38,7 @@ mod session;
 pub mod talk;
 mod times;
 mod upload;
+mod workbook;
 
 use std::sync::Arc;
 

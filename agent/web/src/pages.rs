@@ -12,7 +12,8 @@
 //! `removal` taking out, renaming, replacing; `chat` questions and answers; `documents` reports and
 //! work orders as files; `library` the documents of the knowledge base; `refused` refusals in the
 //! reader's language; `installed` what a phone needs; `show` what templates use, `matching` the
-//! search of lists, `suppressed` the mark of a bearing that staff is not told of.
+//! search of lists, `suppressed` the mark of a bearing that staff is not told of; `table_file`
+//! lists as files for spreadsheets, `windows_file` that of a bearing's windows.
 
 mod ack;
 mod acted;
@@ -58,6 +59,7 @@ mod table_file;
 mod templates;
 mod tokens;
 mod trend;
+mod windows_file;
 mod work;
 mod work_order;
 
@@ -97,7 +99,6 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
     Router::new()
         .route("/", get(fleet::page))
         .route("/bearings/{site}/{equipment}/{bearing}", get(bearing::page))
-        .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(bearing::csv))
         .route(
             "/bearings/{site}/{equipment}/{bearing}/acknowledge",
             post(forms::on_bearing::<AckForm>),
@@ -111,15 +112,15 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/bearings/{site}/{equipment}/{bearing}/found", post(reports::on_bearing))
         .route("/bearings/{site}/{equipment}/{bearing}/note", post(history::note))
         .route("/relearning", get(relearning::page))
+        .route("/bearings/{site}/{equipment}/{bearing}/relearn", post(relearning::ask))
+        .route("/bearings/{site}/{equipment}/{bearing}/relearn.json", get(relearning::json))
         .merge(captured())
+        .merge(listed())
         .route("/equipment/{equipment}", get(equipment::page))
         .route("/equipment/{site}/{equipment}", get(equipment::page_of_site))
         .route("/analyses/{event_id}", get(analysis::page))
         .route("/episodes", get(episodes::page))
-        .route("/episodes.csv", get(episodes::csv))
         .route("/episodes/several", post(several::act))
-        .route("/bearings.csv", get(fleet::csv))
-        .route("/work.csv", get(work::csv))
         .route("/statistics", get(statistics::page))
         .route("/episodes/{id}", get(episode::page))
         .route("/episodes/{id}/acknowledge", post(forms::on_episode::<AckForm>))
@@ -152,6 +153,19 @@ pub(crate) fn router() -> Router<Arc<Shared>> {
         .route("/chat", get(chat::page).post(chat::ask))
         .route("/language", post(choose))
         .route_layer(middleware::from_fn(show_refusals))
+}
+
+/// Lists as files for spreadsheets.
+fn listed() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/bearings/{site}/{equipment}/{bearing}/windows.csv", get(windows_file::listed))
+        .route("/bearings/{site}/{equipment}/{bearing}/windows.xlsx", get(windows_file::listed))
+        .route("/episodes.csv", get(episodes::listed))
+        .route("/episodes.xlsx", get(episodes::listed))
+        .route("/bearings.csv", get(fleet::listed))
+        .route("/bearings.xlsx", get(fleet::listed))
+        .route("/work.csv", get(work::listed))
+        .route("/work.xlsx", get(work::listed))
 }
 
 /// The page of a captured waveform and its files.

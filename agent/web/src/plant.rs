@@ -23,6 +23,7 @@ mod desk;
 mod episode;
 mod machine;
 mod order;
+mod relearn;
 mod removal;
 mod window;
 mod work;
@@ -43,6 +44,7 @@ pub use order::{
     PhotoFile, PhotoKept, PhotoKind, PhotoRow, SheetPart, SheetPassage, SheetResource,
     SheetSchedule, SheetSubject, WorkSheet,
 };
+pub use relearn::{RelearnAsked, RelearnRow, RelearnState};
 pub use removal::{
     Admission, ChangeRequest, Changed, PlantChange, PlantPart, RefusedRow, TakenOut,
 };
@@ -282,6 +284,18 @@ pub trait Plant: Send + Sync + std::fmt::Debug {
     /// The bearings that were reported repaired or replaced while their episode stood, and that are
     /// still judged as the bearing of before; the last report of each, newest first.
     async fn repairs_to_learn(&self) -> Result<Vec<RepairRow>, PlantError>;
+
+    /// Asks the gateway of a bearing to forget what it has learnt and to learn the bearing anew. A
+    /// request of an identity that is known asks nothing.
+    async fn request_relearning(
+        &self,
+        key: &BearingKey,
+        by: &str,
+        id: Uuid,
+    ) -> Result<RelearnAsked, PlantError>;
+
+    /// The newest request to learn a bearing anew.
+    async fn relearning(&self, key: &BearingKey) -> Result<Option<RelearnRow>, PlantError>;
 
     /// Counts the work of the plant: what waits, what was done since a time, and what was found.
     async fn work_figures(&self, since: Timestamp) -> Result<WorkFigures, PlantError>;

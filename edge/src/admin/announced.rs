@@ -117,6 +117,8 @@ const OF_EDGE: &[Announced] = &[
         &["alarm", "stage", "name", "no_name", "demand", "reference"]),
     A::counter("pdm_edge_capture_demands_total", "demands for captures over the broker, by \
         outcome").by("outcome", &["taken", "refused"]),
+    A::counter("pdm_edge_relearn_requests_total", "requests over the broker to learn a bearing \
+        anew, by outcome").by("outcome", &["taken", "refused"]),
     A::counter("pdm_edge_captures_refused_total",
         "triggers that made no capture, by cause").by("cause", &["storm", "gone", "disk"]),
     A::counter("pdm_edge_captures_removed_total", "captures removed for newer ones"),

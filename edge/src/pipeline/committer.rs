@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use pdm_service::backoff::{Backoff, Pauses};
+use pdm_service::clock::SharedClock;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::log;
 use crate::progress::{Progress, SpoolTrouble};
+use crate::relearning::Relearning;
 use crate::spool::{self, Batch, Committed, Disposition, Spool, SpoolError};
 
 /// Most events of one commit. 256 events of 4 KiB are 1 MiB, which an SD card of speed class 10
@@ -33,6 +35,7 @@ pub(super) async fn run(
     mut batches: mpsc::Receiver<Batch>,
     progress: watch::Sender<Progress>,
     abandon: CancellationToken,
+    (relearning, clock): (Relearning, SharedClock),
 ) -> Result<(), SpoolError> {
     while let Some(mut batch) = batches.recv().await {
         while batch.events.len() < MOST_EVENTS
@@ -40,11 +43,17 @@ pub(super) async fn run(
         {
             batch.events.extend(more.events);
             batch.memory.extend(more.memory);
+            batch.relearnt.extend(more.relearnt);
         }
         let Some(done) = commit(&spool, &mut batch, &progress, &abandon).await? else {
             log::windows_abandoned(batch.events.len());
             return Ok(());
         };
+        for (bearing, request) in batch.relearnt.drain(..) {
+            if relearning.on_disk(&bearing, request, clock.now()) {
+                log::relearnt_on_disk(&bearing);
+            }
+        }
         let tally = *spool.watch().borrow();
         let is_replaced = spool.is_replaced();
         progress.send_modify(|progress| {

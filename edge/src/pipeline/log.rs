@@ -88,6 +88,11 @@ pub(super) fn relearnt(bearing: &str) {
     tracing::info!(%bearing, "learnt anew from here");
 }
 
+/// What was learnt of a bearing is forgotten on disk too, as the agent asked.
+pub(super) fn relearnt_on_disk(bearing: &str) {
+    tracing::info!(bearing, "the bearing is learnt anew, as was asked over the broker");
+}
+
 /// A point learnt in an operating state that its shaft turns at another speed than the stated one.
 pub(super) fn speed_learnt(
     (bearing, state): (&str, &str),

@@ -12,6 +12,7 @@ use pdm_shared::event::Event;
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::SampleRate;
 use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
 
 use super::fft_plans::FftPlans;
 use super::left_out::LeftOut;
@@ -27,7 +28,7 @@ use super::timing::{self, ClockWatch};
 use crate::capture::Tap;
 use crate::condition::Neighbour;
 use crate::progress::Progress;
-use crate::relearning::Relearning;
+use crate::relearning::{Relearning, Wish};
 use crate::remarks::{CLOCK, Remarks};
 use crate::settings::Tachometer;
 use crate::source::folder::FolderLedger;
@@ -104,19 +105,35 @@ pub(super) struct Relearners {
 impl Relearners {
     /// For points whose bearings have these names, in the order of the points.
     pub(super) fn of(relearning: Relearning, names: impl Iterator<Item = String>) -> Self {
-        Self { relearning, taken: names.map(|name| (name, 0)).collect() }
+        let count = |name: String| {
+            relearning.add_point(&name);
+            (name, 0)
+        };
+        let taken = names.map(count).collect();
+        Self { relearning, taken }
     }
 
-    /// Empties the memory of the points whose bearing was requested since the last batch.
-    fn apply(&mut self, points: &mut [Point]) {
+    /// Empties the memory of the points whose bearing was requested since the last batch. Returns
+    /// the bearings with the requests that are to be answered when that memory is on disk.
+    fn apply(&mut self, points: &mut [Point]) -> Vec<(String, Uuid)> {
+        let mut to_answer = Vec::new();
         for (point, (name, taken)) in points.iter_mut().zip(&mut self.taken) {
-            let asked = self.relearning.times(name);
-            if asked > *taken {
-                *taken = asked;
+            let Wish { times, pending } = self.relearning.wish(name);
+            if times <= *taken {
+                continue;
+            }
+            let pending = pending.filter(|(number, _)| *number > *taken);
+            // a request that came before the last start is done, unless another one came with it
+            let is_alone = times == *taken + 1;
+            *taken = times;
+            let is_known = pending.is_some_and(|(_, id)| !point.note_request(id));
+            if !(is_known && is_alone) {
                 point.relearn();
                 log::relearnt(name);
             }
+            to_answer.extend(pending.map(|(_, id)| (name.clone(), id)));
         }
+        to_answer
     }
 }
 
@@ -162,7 +179,7 @@ impl Measurer {
             if windows.is_empty() && polls.is_empty() && !has_moved && notes.is_empty() {
                 continue;
             }
-            self.relearners.apply(&mut self.points);
+            let relearnt = self.relearners.apply(&mut self.points);
             self.plans.looks().pass(windows.iter().map(|window| self.stands_for_s(window)).sum());
             let mut events = self.measure(&windows);
             if self.is_live {
@@ -180,7 +197,7 @@ impl Measurer {
             let mut memory = self.memory();
             memory.append(&mut self.changed_pasts());
             memory.append(&mut notes);
-            let batch = Batch { events, memory };
+            let batch = Batch { events, memory, relearnt };
             self.progress.send_modify(|progress| progress.measured += count);
             if self.batches.blocking_send(batch).is_err() {
                 return;

@@ -23,6 +23,7 @@ use pdm_shared::id::{EventId, GatewayId, SiteId};
 use pdm_shared::time::Timestamp;
 use pdm_shared::units::{Band, Rpm, SampleRate};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::fft_plans::FftPlans;
 use super::repeats::Standstill;
@@ -38,6 +39,7 @@ use crate::{features as blocks, quality};
 mod learning_speed;
 mod looking;
 mod pasts;
+mod relearning;
 mod values;
 
 use learning_speed::{StateSpeeds, WindowSpeed};
@@ -73,6 +75,9 @@ struct Memory {
     /// The speed that each operating state has learnt.
     #[serde(default)]
     speeds: StateSpeeds,
+    /// The last request of the agent by which the memory was emptied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    emptied_by: Option<Uuid>,
 }
 
 /// A measuring point at work.
@@ -150,6 +155,7 @@ impl Point {
             looked_at_db: None,
             risen: 0,
             speeds: StateSpeeds::new(),
+            emptied_by: None,
         };
         let pasts = Pasts::new(rate, &settings);
         Self {
@@ -273,17 +279,6 @@ impl Point {
     /// Returns the levels of this point that the other points of its machine use.
     pub(crate) fn seen(&self) -> condition::Seen {
         self.memory.monitor.seen()
-    }
-
-    /// Empties the memory, after the bearing was replaced or its machine rebuilt.
-    pub fn relearn(&mut self) {
-        self.memory.monitor.relearn();
-        self.memory.look = None;
-        self.memory.spectra_at = None;
-        self.memory.alarmed = false;
-        self.memory.owed = false;
-        self.memory.speeds.clear();
-        self.pasts.forget();
     }
 
     /// Measures and judges one window that began at `at`; the event's identity is made from `now`.

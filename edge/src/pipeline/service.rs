@@ -77,7 +77,7 @@ impl Edge {
             None => None,
             Some(admin) => {
                 let progress = progress.subscribe();
-                let shown = (relearning, capturing.clone(), remarks.clone());
+                let shown = (relearning.clone(), capturing.clone(), remarks.clone());
                 Some(admin::bind(admin, spool.clone(), progress, shown).await?)
             }
         };
@@ -98,9 +98,10 @@ impl Edge {
             reason: format!("no thread: {error}"),
         })?;
         let publisher =
-            Publisher::new(published_as(&settings), spool.clone(), clock, progress.clone())
+            Publisher::new(published_as(&settings), spool.clone(), clock.clone(), progress.clone())
                 .with_remarks(remarks.clone())
-                .with_capturing(capturing);
+                .with_capturing(capturing)
+                .with_relearning(relearning.clone());
         let service = Service {
             settings,
             spool,
@@ -108,6 +109,7 @@ impl Edge {
             stop: stop.clone(),
             failure: Failure::default(),
             captures,
+            relearning: (relearning, clock),
         };
         let admin = admin.map(|admin| tokio::spawn(admin.serve(stop.clone())));
         Ok(Handle {
@@ -172,6 +174,8 @@ struct Service {
     stop: CancellationToken,
     failure: Failure,
     captures: Option<RunningCaptures>,
+    /// Requests to learn bearings anew, which are answered when they are on disk, and the clock.
+    relearning: (Relearning, SharedClock),
 }
 
 impl Service {
@@ -185,8 +189,9 @@ impl Service {
         let publishing = publisher.run(closing.clone(), abandon.clone());
         let mut publishing = Task::spawn(EdgePart::Publishing, publishing);
         let (batches, receiver) = mpsc::channel(BATCHES);
-        let committing =
-            committer::run(self.spool.clone(), receiver, self.progress.clone(), abandon.clone());
+        let (spool, progress) = (self.spool.clone(), self.progress.clone());
+        let relearning = self.relearning.clone();
+        let committing = committer::run(spool, receiver, progress, abandon.clone(), relearning);
         let mut committing = Task::spawn(EdgePart::Committing, committing);
         let queues = built.iter().map(|source| Arc::clone(&source.queue)).collect();
         let measurers = self.start_threads(built, batches);

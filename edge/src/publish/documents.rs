@@ -4,6 +4,7 @@ use pdm_shared::bounds::in_one_line;
 use pdm_shared::capture::CaptureAnswer;
 use pdm_shared::delivery::{GatewayStatus, GatewayTooLarge, MAX_GONE, Presence, STATUS_SCHEMA};
 use pdm_shared::id::GatewayId;
+use pdm_shared::relearn::RelearnAnswer;
 use pdm_shared::time::Timestamp;
 use pdm_shared::topic::{GatewayTopic, Topic};
 
@@ -33,6 +34,8 @@ pub(super) struct Said {
     pub(super) gone: Vec<[u64; 2]>,
     /// The newest answers to demands for captures.
     pub(super) answers: Vec<CaptureAnswer>,
+    /// The newest answers to requests to learn a bearing anew.
+    pub(super) relearnt: Vec<RelearnAnswer>,
 }
 
 /// Returns the faults that keep the gateway from measuring or keeping, on one line.
@@ -71,6 +74,7 @@ pub(super) fn status(
         trouble: trouble(progress, &said.troubles),
         gone: said.gone.iter().take(MAX_GONE).copied().collect(),
         capture_answers: said.answers.clone(),
+        relearn_answers: said.relearnt.clone(),
         thrown_out: progress.broker_trouble == Some(BrokerTrouble::ThrownOut),
         too_large: progress.too_large.map(|large| GatewayTooLarge {
             without_spectra: large.without_spectra,

@@ -155,6 +155,25 @@ pub(super) fn demand_refused(bearing: &str, reason: &str) {
     tracing::warn!(bearing, reason, "demand for a waveform not taken");
 }
 
+/// The broker does not let the gateway have requests to learn bearings anew; they can be made at
+/// the gateway.
+pub(super) fn relearning_not_subscribed(reason: &str) {
+    counter!("pdm_edge_subscription_refusals_total").increment(1);
+    tracing::warn!(reason, "broker refuses the topic of requests to learn a bearing anew");
+}
+
+/// A request over the broker to learn a bearing anew was taken.
+pub(super) fn relearning_requested(bearing: &str, by: &str) {
+    counter!("pdm_edge_relearn_requests_total", "outcome" => "taken").increment(1);
+    tracing::info!(bearing, by, "asked over the broker to learn the bearing anew");
+}
+
+/// A request over the broker to learn a bearing anew was not taken.
+pub(super) fn relearning_refused(bearing: &str, reason: &str) {
+    counter!("pdm_edge_relearn_requests_total", "outcome" => "refused").increment(1);
+    tracing::warn!(bearing, reason, "request to learn a bearing anew not taken");
+}
+
 /// A message on the receipt topic is not a receipt.
 pub(super) fn receipt_not_understood(topic: &str, error: &serde_json::Error) {
     counter!("pdm_edge_receipts_total", "outcome" => "not_understood").increment(1);

@@ -1,6 +1,6 @@
 //! One connection from CONNACK to its end: sending, acknowledging, receiving.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use pdm_shared::delivery::Presence;
@@ -22,6 +22,7 @@ use crate::spool::{self, Disposition, Numbering, SpoolError, Tally};
 
 mod acknowledging;
 mod ahead;
+mod relearning;
 mod sending;
 mod tail;
 mod taking;
@@ -77,6 +78,14 @@ impl Publication {
     }
 }
 
+/// What a connection subscribes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subscription {
+    Receipts,
+    Relearning,
+    Captures,
+}
+
 /// A connection and its state.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
@@ -114,8 +123,8 @@ pub(super) struct Session<'a> {
     opened: Instant,
     /// When a receipt last covered something, or nothing was to be covered.
     covered_at: Instant,
-    /// The broker has answered the subscription to receipts.
-    has_receipts_answer: bool,
+    /// The subscriptions that the broker has not answered, in their order.
+    owed_answers: VecDeque<Subscription>,
 }
 
 impl<'a> Session<'a> {
@@ -150,7 +159,7 @@ impl<'a> Session<'a> {
             asked: AskedEvents::new(now),
             opened: now,
             covered_at: now,
-            has_receipts_answer: false,
+            owed_answers: VecDeque::new(),
         }
     }
 
@@ -185,6 +194,10 @@ impl<'a> Session<'a> {
         if matches!(down, Down::Lost(_)) && is_young && self.in_flight.all().any(has_state) {
             // a broker may answer what it refuses by the end of the connection
             self.publisher.state_answered(false);
+        }
+        let owes_relearning = self.owed_answers.contains(&Subscription::Relearning);
+        if matches!(down, Down::Lost(_)) && is_young && owes_relearning {
+            self.publisher.relearning_answered(false);
         }
         let mut limit = self.publisher.limit();
         let down = match (down, largest) {
@@ -239,9 +252,15 @@ impl<'a> Session<'a> {
         let known = *spool.watch().borrow();
         log::connected(self.address);
         self.publisher.progress.send_modify(|progress| progress.connected = true);
+        self.owed_answers.push_back(Subscription::Receipts);
         link.subscribe(documents::topic(settings, spool.gateway(), GatewayTopic::Receipt))?;
+        let (prefix, site) = (&settings.prefix, &settings.site);
+        if self.publisher.subscribes_relearning() {
+            self.owed_answers.push_back(Subscription::Relearning);
+            link.subscribe(Topic::bearing_filter_of(prefix, site, BearingTopic::Relearn))?;
+        }
         if self.publisher.capturing.is_some() {
-            let (prefix, site) = (&settings.prefix, &settings.site);
+            self.owed_answers.push_back(Subscription::Captures);
             link.subscribe(Topic::bearing_filter_of(prefix, site, BearingTopic::Capture))?;
         }
         self.tell_status(link, Presence::Online)?;

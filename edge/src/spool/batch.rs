@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pdm_shared::event::Event;
 use pdm_shared::id::Epoch;
 use sqlx::{Sqlite, Transaction};
+use uuid::Uuid;
 
 use super::caps::Refused;
 use super::{Spool, SpoolError, caps, states};
@@ -17,6 +18,9 @@ pub struct Batch {
     pub events: Vec<Event>,
     /// The pipeline's memory after these events, by key; an empty value deletes the key.
     pub memory: BTreeMap<String, Vec<u8>>,
+    /// Bearings that points have begun to learn anew in this memory, as `equipment/bearing`, each
+    /// with the request that asked for it.
+    pub relearnt: Vec<(String, Uuid)>,
 }
 
 /// The result of a commit.

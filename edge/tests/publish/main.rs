@@ -18,6 +18,7 @@ mod folder;
 mod kills;
 mod live;
 mod refusals;
+mod relearning;
 mod secrets;
 mod service;
 mod stage;

@@ -146,6 +146,31 @@ impl Browser {
         self.tools("Emulation.setDeviceMetricsOverride", &size).await;
     }
 
+    /// Sets the size of the page, CSS pixels, and how many pixels of the screen one of them takes:
+    /// a window of 1280 px that is zoomed to 200 % has 640 of them, each twice as large.
+    pub(crate) async fn zoom(&self, width: u32, scale: f64) {
+        let size =
+            json!({ "width": width, "height": 900, "deviceScaleFactor": scale, "mobile": false });
+        self.tools("Emulation.setDeviceMetricsOverride", &size).await;
+    }
+
+    /// Shows the page as it is printed on a sheet of A4, whose text is 182 mm wide (688 px).
+    pub(crate) async fn paper(&self) {
+        self.tools("Emulation.setEmulatedMedia", &json!({ "media": "print" })).await;
+        self.zoom(688, 1.0).await;
+    }
+
+    /// Slows the line down: kbit/s in both directions, ms from a request to its answer; and forgets
+    /// what was loaded before.
+    pub(crate) async fn slow_line(&self, kbit_s: f64, latency_ms: f64) {
+        self.tools("Network.enable", &json!({})).await;
+        self.tools("Network.clearBrowserCache", &json!({})).await;
+        let bytes_s = kbit_s * 1000.0 / 8.0;
+        let line = json!({ "offline": false, "latency": latency_ms,
+            "downloadThroughput": bytes_s, "uploadThroughput": bytes_s });
+        self.tools("Network.emulateNetworkConditions", &line).await;
+    }
+
     /// Slows the CPU down by the factor `times`.
     pub(crate) async fn throttle(&self, times: f64) {
         self.tools("Emulation.setCPUThrottlingRate", &json!({ "rate": times })).await;

@@ -24,3 +24,5 @@ mod served;
 mod settings;
 mod spectrum;
 mod speed;
+mod wide;
+mod workbooks;

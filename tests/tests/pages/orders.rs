@@ -30,7 +30,7 @@ impl<'a> User<'a> {
         Self { plant, session, key }
     }
 
-    async fn get(&self, path: &str) -> Response {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         let asked = client().get(format!("{}{path}", self.plant.url)).header(COOKIE, &self.session);
         asked.send().await.expect("answers")
     }
@@ -401,6 +401,7 @@ async fn lists_are_filtered_acted_on_together_and_taken_along() {
         assert!(text.starts_with(head), "{path}: {text}");
         assert!(text.lines().count() >= 2 && text.contains("P-101"), "{path}: {text}");
     }
+    crate::workbooks::are_workbooks(&user).await;
     let statistics = user.page("/statistics").await;
     assert!(
         statistics.contains("ulsan-1/P-101/DE") && statistics.contains("100 %"),

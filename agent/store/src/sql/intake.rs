@@ -9,7 +9,7 @@ use pdm_shared::time::Timestamp;
 
 use super::{
     Database, bulk, capture_demands, dead_letters, episodes, gateway_says, gateways, identity,
-    pins, refusals, unread, work_reports,
+    pins, refusals, relearn_requests, unread, work_reports,
 };
 use crate::admission::{Admitted, Desk, GatewayRecord};
 use crate::database::Connection;
@@ -331,6 +331,7 @@ async fn note_status(
                 stored.twins.insert(gateway.clone());
             }
             capture_demands::note_answers(connection, site, &status.capture_answers).await?;
+            relearn_requests::note_status(connection, site, status, now).await?;
             let lost = gateway_says::lose_gone(connection, &gateway, status).await?;
             if lost > 0 {
                 stored.lost += lost;

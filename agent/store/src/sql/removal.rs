@@ -20,7 +20,7 @@ mod gateways;
 use gateways::{gateways_of, is_gateway_known, take_gateway_out};
 
 /// Tables whose rows name a bearing in three columns and keep its history.
-const HISTORY: [&str; 9] = [
+const HISTORY: [&str; 10] = [
     "events",
     "pdm_agent_memory",
     "follow_ups",
@@ -30,6 +30,7 @@ const HISTORY: [&str; 9] = [
     "second_opinions",
     "captures",
     "capture_demands",
+    "relearn_requests",
 ];
 
 /// Parameters: site, equipment or '', bearing or ''. Bearings of which something stands or is
@@ -398,6 +399,7 @@ fn rename_rows(table: &str) -> &'static str {
         "notifications" => statement!("notifications"),
         "captures" => statement!("captures"),
         "capture_demands" => statement!("capture_demands"),
+        "relearn_requests" => statement!("relearn_requests"),
         _ => statement!("second_opinions"),
     }
 }

@@ -68,7 +68,7 @@ pub(super) async fn acknowledge(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// What a program sends to ask for a waveform.
+/// What a program sends to ask a gateway for a waveform, or to learn a bearing anew.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DemandBody {
@@ -85,6 +85,17 @@ pub(super) async fn demand_capture(
     Json(body): Json<DemandBody>,
 ) -> Result<Response, Problem> {
     let row = acts::demand_capture(&shared, &viewer, "api", &key_of(&names)?, &body.by).await?;
+    Ok((StatusCode::ACCEPTED, axum::Json(row)).into_response())
+}
+
+pub(super) async fn request_relearning(
+    State(shared): Asking,
+    Program(viewer): Program,
+    Path(names): Path<Names>,
+    Json(body): Json<DemandBody>,
+) -> Result<Response, Problem> {
+    let (key, of) = (key_of(&names)?, (body.by.as_str(), None));
+    let row = acts::request_relearning(&shared, &viewer, "api", &key, of).await?;
     Ok((StatusCode::ACCEPTED, axum::Json(row)).into_response())
 }
 

@@ -1,4 +1,5 @@
-//! Captured waveforms over the API: lists, documents, files, and where a demand for one stands.
+//! Captured waveforms over the API: lists, documents, files, and where a demand for one stands;
+//! beside it the other request to a gateway, to learn a bearing anew.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use uuid::Uuid;
 
 use super::{ApiAnswer, Asking, ListQuery, Listed, Names, acting, key_of, next_of};
 use crate::asking::{Path, Query};
-use crate::plant::CaptureDemandRow;
+use crate::plant::{CaptureDemandRow, RelearnRow};
 use crate::problem::Problem;
 use crate::{Shared, capture_files};
 
@@ -22,6 +23,10 @@ pub(super) fn router() -> Router<Arc<Shared>> {
             get(captures).post(acting::demand_capture),
         )
         .route("/bearings/{site}/{equipment}/{bearing}/captures/demand", get(demand))
+        .route(
+            "/bearings/{site}/{equipment}/{bearing}/relearn",
+            get(relearning).post(acting::request_relearning),
+        )
         .route("/captures/{id}", get(capture))
         .route("/captures/{id}/capture.wav", get(wav))
         .route("/captures/{id}/capture.npy", get(npy))
@@ -46,6 +51,11 @@ async fn captures(
 async fn demand(State(shared): Asking, Path(names): Path<Names>) -> ApiAnswer<CaptureDemandRow> {
     let row = shared.site.plant.capture_demand(&key_of(&names)?).await?;
     row.map(axum::Json).ok_or_else(|| Problem::unknown("demand for a waveform of this bearing"))
+}
+
+async fn relearning(State(shared): Asking, Path(names): Path<Names>) -> ApiAnswer<RelearnRow> {
+    let row = shared.site.plant.relearning(&key_of(&names)?).await?;
+    row.map(axum::Json).ok_or_else(|| Problem::unknown("request to learn this bearing anew"))
 }
 
 async fn capture(State(shared): Asking, Path(id): Path<String>) -> ApiAnswer<CaptureDocument> {

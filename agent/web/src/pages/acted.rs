@@ -35,6 +35,7 @@ fn name_of(action: &str, language: Language) -> String {
         "undo acknowledge" => ("경보 확인 취소", "took an acknowledgement back"),
         "note" => ("메모", "note"),
         "ask for waveform" => ("파형 요청", "asked for a waveform"),
+        "ask to relearn" => ("새로 학습 요청", "asked to learn a bearing anew"),
         "shelve" => ("보류", "shelved"),
         "end shelf" => ("보류 종료", "shelf ended"),
         "follow-up" => ("작업 보고", "reported work"),
@@ -80,6 +81,7 @@ fn told(action: &str, what: &str, language: Language) -> String {
     let rest = match action {
         "follow-up" => finding(rest, language),
         "shelve" => shelf(rest, language),
+        "add photo" => photo(rest),
         "user add" | "user change" => return of_user(what, language),
         _ => Some(rest.trim_start_matches([':', ' ']).to_owned()),
     };
@@ -138,6 +140,14 @@ fn shelf(rest: &str, language: Language) -> Option<String> {
     Some(format!("{until} · {}", reason.trim_matches('"')))
 }
 
+/// `: jpeg of 8229 bytes for IDENTITY` as `JPEG, 9 kB`; the judgement's identity is for programs.
+fn photo(rest: &str) -> Option<String> {
+    let (kind, size) = rest.strip_prefix(": ")?.split_once(" of ")?;
+    let (bytes, _judgement) = size.split_once(" bytes for ")?;
+    let bytes: u64 = bytes.parse().ok()?;
+    Some(format!("{}, {} kB", kind.to_uppercase(), bytes.div_ceil(1000)))
+}
+
 fn of_user(what: &str, language: Language) -> String {
     let mut words: Vec<&str> = what.split(' ').collect();
     if let Some(last) = words.last_mut()
@@ -179,6 +189,9 @@ mod tests {
         assert_eq!(shelf, "u/P/DE · kim · 2026-11-30 07:00까지 · 부품 대기");
         assert_eq!(ko("user change", "kim disabled true"), "kim 사용 중지");
         assert_eq!(ko("user change", "kim role admin"), "kim 역할 관리자");
+        let photo =
+            "u/P/DE by \"kim\": jpeg of 8229 bytes for 01936f3e-7c1a-7b52-9a6e-000000000099";
+        assert_eq!(ko("add photo", photo), "u/P/DE · kim · JPEG, 9 kB");
         assert_eq!(ko("acknowledge", "u/P/DE by \"kim\""), "u/P/DE · kim");
         // words of another version, or of a person, stay as they are
         for own in ["", "by", "x by \"open", "u by \"k\": done"] {

@@ -1,18 +1,16 @@
 //! One bearing: its state, its alarm with the form to acknowledge it, its plots and the same
-//! figures as a table and as CSV.
+//! figures as a table.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
 use pdm_shared::delivery::Notification;
 use pdm_shared::episode::Suppression;
-use pdm_shared::fault::Fault;
 use pdm_shared::feature::Feature;
 use pdm_shared::follow_up::FollowUpState;
 use pdm_shared::id::{BearingKey, EventId};
@@ -23,18 +21,16 @@ use super::places::Places;
 use super::reports::{self, RecordedAsked};
 use super::{
     Reader, captures, demands, documents, episode, equipment, fleet, forms, history, relearning,
-    show, spectrum, suppressed, table_file,
+    show, spectrum, suppressed,
 };
+use crate::Shared;
 use crate::access::Viewer;
 use crate::api::{Names, key_of};
 use crate::plant::{BearingRow, SHOWN_FEATURES, WindowRow, WorkRow};
 use crate::problem::Problem;
-use crate::{Shared, times};
 
 /// Windows in the table: as many as a person scrolls through.
 const IN_TABLE: u32 = 60;
-/// Windows in the CSV file.
-const IN_FILE: u32 = 10_000;
 /// Reports that are looked through for one of a repair.
 const LOOKED_AT: u32 = 20;
 /// Notifications beside the plots.
@@ -84,7 +80,7 @@ async fn gather(
         machine_name => Places::of_plant(shared, reader.language).await?.name(&key),
         contradicted => contradicted(shared, &key, &row, &work).await?,
         to_learn => to_learn(shared, &key).await?,
-        relearn => relearning::command(&key),
+        relearning => relearning::request_shown(shared, &key, &address).await?,
         history => history::marks(shared, &key, reader.language).await?.iter().map(show::value)
             .collect::<Vec<_>>(),
         files,
@@ -214,83 +210,6 @@ fn shelf(suppression: Option<&Suppression>, language: Language) -> Value {
     context! { until => show::value(until), by, reason }
 }
 
-/// The windows as CSV, oldest first.
-pub(super) async fn csv(
-    State(shared): State<Arc<Shared>>,
-    Path(names): Path<Names>,
-) -> Result<Response, Problem> {
-    let key = key_of(&names)?;
-    let windows = shared.site.plant.windows(&key, None, IN_FILE).await?;
-    // two bearings in one folder are two files
-    let name = format!("{}-{}-{}.csv", key.site, key.equipment, key.bearing);
-    let name = crate::access::encoded(&name).replace('/', "%2F");
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"windows.csv\"; filename*=UTF-8''{name}"),
-        ),
-    ];
-    Ok((headers, written(&key, &windows)).into_response())
-}
-
-/// The features in the CSV file: its first columns as they always were, later ones at the end.
-/// `rul_hours` is the median, as `rul_median_h` says; it goes with the version after 0.1.
-const FIRST_IN_FILE: [Feature; 4] =
-    [Feature::Rms, Feature::Velocity, Feature::Kurtosis, Feature::EnvelopeRms];
-const LAST_IN_FILE: [Feature; 1] = [Feature::LowBandRms];
-
-fn written(key: &BearingKey, windows: &[WindowRow]) -> String {
-    let keys = |features: &[Feature]| {
-        features.iter().map(|feature| feature.key().into_owned()).collect::<Vec<_>>().join(",")
-    };
-    let (first, last) = (keys(&FIRST_IN_FILE), keys(&LAST_IN_FILE));
-    let mut text = format!(
-        "measured_at,running,valid,{first},anomaly_score,risk_level,fault_stage,rul_hours,{last},\
-         fault_type,feature,baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h,\
-         site,equipment,bearing,measured_at_local,zone\n"
-    );
-    let (zone, names) = (times::plant_zone(), [key.site.as_str(), key.equipment.as_str()]);
-    let names = names.into_iter().chain([key.bearing.as_str()]).map(table_file::cell);
-    let names = names.collect::<Vec<_>>().join(",");
-    let cell = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    for window in windows {
-        let cells = |features: &[Feature]| {
-            let cells = features.iter().map(|feature| cell(window.figure(feature)));
-            cells.collect::<Vec<_>>().join(",")
-        };
-        let _written = writeln!(
-            text,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{names},{},{}",
-            window.measured_at,
-            window.running,
-            window.valid,
-            cells(&FIRST_IN_FILE),
-            cell(window.anomaly_score),
-            window.risk_level.map(RiskLevel::as_str).unwrap_or_default(),
-            window.fault_stage.map(|stage| stage.to_string()).unwrap_or_default(),
-            cell(window.rul_hours),
-            cells(&LAST_IN_FILE),
-            window.fault_type.map(Fault::as_str).unwrap_or_default(),
-            plain_word(&window.feature),
-            cell(window.baseline_level),
-            cell(window.baseline_limit),
-            cell(window.rul_low_hours),
-            cell(window.rul_hours),
-            cell(window.rul_high_hours),
-            times::second_of(window.measured_at, zone),
-            zone.name(),
-        );
-    }
-    text
-}
-
-/// A word that is safe in a table; the name of a feature comes from a gateway.
-fn plain_word(word: &str) -> &str {
-    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
-    if is_plain { word } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use pdm_shared::id::EventId;
@@ -320,32 +239,6 @@ mod tests {
             rul_low_hours: Some(0.5),
             rul_high_hours: Some(300.0),
         }
-    }
-
-    /// R-UI-1: readers of the file find their columns where they were; what raised an alarm is in
-    /// it.
-    #[test]
-    fn the_file_keeps_its_columns_and_ends_with_the_stand_in_of_the_velocity() {
-        let key = BearingKey::parse("north", "M-1", "DE").expect("a name");
-        let text = written(&key, &[window()]);
-        let mut lines = text.lines();
-        assert_eq!(
-            lines.next(),
-            Some(
-                "measured_at,running,valid,rms_g,velocity_rms_mm_s,kurtosis,envelope_rms_g,\
-                 anomaly_score,risk_level,fault_stage,rul_hours,low_band_rms_g,fault_type,feature,\
-                 baseline_level,baseline_limit,rul_low_h,rul_median_h,rul_high_h,site,equipment,\
-                 bearing,measured_at_local,zone"
-            )
-        );
-        assert_eq!(
-            lines.next(),
-            Some(
-                "1970-01-01T00:00:00.000Z,true,true,0.1,,3.5,,0.5,,,90,0.35,,low_band_rms_g,,,0.5,\
-                 90,300,\
-                 north,M-1,DE,1970-01-01 00:00:00,UTC"
-            )
-        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
@@ -15,7 +15,7 @@ use pdm_shared::risk::RiskLevel;
 use serde::Deserialize;
 
 use super::places::{Places, element_of};
-use super::table_file::{csv as csv_file, or_empty};
+use super::table_file::{FileKind, ListFile, or_empty, workbook_address};
 use super::{Reader, fleet, forms, matching, refusal, show, suppressed};
 use crate::Shared;
 use crate::access::Viewer;
@@ -171,6 +171,7 @@ async fn gather(
         line => &asked.line, element => &asked.element,
         levels => levels(reader),
         acks => acks(asked, reader),
+        workbook => workbook_address(&asked.address("/episodes.csv", &asked.ack)),
         file => asked.address("/episodes.csv", &asked.ack),
         back => &own,
         can_choose => stands,
@@ -210,42 +211,46 @@ fn acks(asked: &EpisodePageAsked, reader: &Reader) -> Vec<Value> {
 }
 
 /// Answers with the same list as a file.
-pub(super) async fn csv(
+pub(super) async fn listed(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Query(asked): Query<EpisodePageAsked>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match file(&shared, &asked, &reader).await {
+    match file(&shared, &asked, &reader, FileKind::of(&uri)).await {
         Ok(file) => file,
         Err(problem) => refusal(&reader, &problem),
     }
 }
 
+/// The columns of the file.
+const HEAD: [&str; 16] = [
+    "episode_id",
+    "site",
+    "equipment",
+    "bearing",
+    "machine_name",
+    "line",
+    "risk",
+    "state",
+    "element",
+    "opened_at",
+    "changed_at",
+    "closed_at",
+    "acknowledged_by",
+    "suppression",
+    "repeats",
+    "title",
+];
+
 async fn file(
     shared: &Shared,
     asked: &EpisodePageAsked,
     reader: &Reader,
+    kind: FileKind,
 ) -> Result<Response, Problem> {
-    const HEAD: [&str; 16] = [
-        "episode_id",
-        "site",
-        "equipment",
-        "bearing",
-        "machine_name",
-        "line",
-        "risk",
-        "state",
-        "element",
-        "opened_at",
-        "changed_at",
-        "closed_at",
-        "acknowledged_by",
-        "suppression",
-        "repeats",
-        "title",
-    ];
     let mut list = shared.site.plant.episodes(asked.filter()?, None, MOST).await?;
     let places = Places::of_plant(shared, reader.language).await?;
     let (risk, element) = (fleet::risk_of(&asked.risk)?, element_of(&asked.element)?);
@@ -278,7 +283,7 @@ async fn file(
             or_empty(one.title.as_ref().map(|title| title.in_language(reader.language))),
         ]
     });
-    Ok(csv_file("episodes.csv", &HEAD, rows))
+    ListFile { name: "episodes", file: None, head: &HEAD, rows }.answer(kind, reader)
 }
 
 /// The level that staff was told, or that stands where it was told nothing.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
@@ -19,7 +19,7 @@ use pdm_shared::time::Timestamp;
 use serde::Deserialize;
 
 use super::places::{Places, element_of};
-use super::table_file::{csv as csv_file, or_empty};
+use super::table_file::{FileKind, ListFile, or_empty, workbook_address};
 use super::{Reader, matching, refusal, show, suppressed};
 use crate::Shared;
 use crate::access::{Viewer, encoded};
@@ -244,6 +244,7 @@ async fn gather(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<
         to_learn => shared.site.plant.repairs_to_learn().await?.len(),
         lines => places.lines(fleet.iter().map(|row| &row.key)),
         line => &asked.line, element => &asked.element,
+        workbook => workbook_address(&asked.address_of("/bearings.csv", &asked.risk, &asked.state)),
         file => asked.address_of("/bearings.csv", &asked.risk, &asked.state),
         sites => sites(fleet.iter().map(|row| &row.key)),
         rows, number, pages,
@@ -271,44 +272,52 @@ fn filtered<'a>(
 }
 
 /// Answers with the same list as a file.
-pub(super) async fn csv(
+pub(super) async fn listed(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Query(asked): Query<FleetAsked>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match file(&shared, &asked, &reader).await {
+    match file(&shared, &asked, &reader, FileKind::of(&uri)).await {
         Ok(file) => file,
         Err(problem) => refusal(&reader, &problem),
     }
 }
 
-async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Response, Problem> {
-    const HEAD: [&str; 21] = [
-        "site",
-        "equipment",
-        "bearing",
-        "machine_name",
-        "line",
-        "risk",
-        "stage",
-        "element",
-        "rul_hours",
-        "measured_at",
-        "judged_at",
-        "alarm_since",
-        "acknowledged_at",
-        "acknowledged_by",
-        "suppression",
-        "blind",
-        "page",
-        // `rul_hours` is the figure to plan with; it goes with the version after 0.1
-        "rul_plan_h",
-        "rul_low_h",
-        "rul_median_h",
-        "rul_high_h",
-    ];
+/// The columns of the file.
+const HEAD: [&str; 21] = [
+    "site",
+    "equipment",
+    "bearing",
+    "machine_name",
+    "line",
+    "risk",
+    "stage",
+    "element",
+    "rul_hours",
+    "measured_at",
+    "judged_at",
+    "alarm_since",
+    "acknowledged_at",
+    "acknowledged_by",
+    "suppression",
+    "blind",
+    "page",
+    // `rul_hours` is the figure to plan with; it goes with the version after 0.1
+    "rul_plan_h",
+    "rul_low_h",
+    "rul_median_h",
+    "rul_high_h",
+];
+
+async fn file(
+    shared: &Shared,
+    asked: &FleetAsked,
+    reader: &Reader,
+    kind: FileKind,
+) -> Result<Response, Problem> {
     let (mut fleet, places) =
         (shared.site.plant.fleet().await?, Places::of_plant(shared, reader.language).await?);
     by_urgency(&mut fleet);
@@ -340,7 +349,7 @@ async fn file(shared: &Shared, asked: &FleetAsked, reader: &Reader) -> Result<Re
             or_empty(row.rul_high_hours),
         ]
     });
-    Ok(csv_file("bearings.csv", &HEAD, rows))
+    ListFile { name: "bearings", file: None, head: &HEAD, rows }.answer(kind, reader)
 }
 
 /// Counts the bearings of each risk; a tile filters, and ends its filter.

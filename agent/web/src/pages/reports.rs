@@ -21,7 +21,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::episode::word;
-use super::{Reader, refusal, show};
+use super::{Reader, refusal, relearning, show};
 use crate::access::{Technician, Viewer, inner};
 use crate::api::{Names, event_id_of, key_of};
 use crate::plant::{EpisodeDetail, ReportRow, UNDO_S, Withdrawn};
@@ -59,6 +59,9 @@ pub(super) struct FoundForm {
     parts: String,
     #[serde(default)]
     repaired: Option<String>,
+    /// The bearing is another one: the gateway learns it anew.
+    #[serde(default)]
+    relearn: Option<String>,
     #[serde(default)]
     state: String,
     #[serde(flatten)]
@@ -123,6 +126,8 @@ impl FoundForm {
         let (mut note, cause) = (text(self.note), text(self.cause));
         let verdict = verdict(&self.verdict)?;
         let is_unknown = self.verdict == NOT_YET;
+        // what the gateway learns anew was replaced
+        let is_repaired = self.repaired.is_some() || self.relearn.is_some();
         let found = if is_unknown {
             // what is known already stays, as words
             let named = element.map(|element| element.name().ko);
@@ -141,7 +146,7 @@ impl FoundForm {
         }
         let state = match self.state.as_str() {
             // a cause that nobody knows yet is work that stays, unless the bearing was replaced
-            "" if is_unknown && self.repaired.is_none() => FollowUpState::Open,
+            "" if is_unknown && !is_repaired => FollowUpState::Open,
             "" => FollowUpState::Done,
             text => word("state", text, "open, done, dropped")?,
         };
@@ -157,7 +162,7 @@ impl FoundForm {
             by: self.by,
             at,
             note,
-            repaired: self.repaired.is_some(),
+            repaired: is_repaired,
             found,
         })
     }
@@ -183,6 +188,23 @@ pub(super) fn identity(text: &str) -> Result<Option<Uuid>, Problem> {
     id.map(Some).map_err(|_other| Problem::parameter("report_id", text, "a UUID"))
 }
 
+/// Keeps a report and, where the bearing was replaced, asks its gateway to learn the new one:
+/// the request has the identity of the report, so that one which is sent twice asks once.
+async fn sent(
+    shared: &Shared,
+    viewer: &Viewer,
+    key: &BearingKey,
+    report: FollowUpReport,
+    is_new: bool,
+) -> Result<Uuid, Problem> {
+    let by = report.by.clone();
+    let id = acts::report(shared, viewer, "page", key, report).await?;
+    if is_new {
+        acts::request_relearning(shared, viewer, "page", key, (&by, Some(id))).await?;
+    }
+    Ok(id)
+}
+
 /// Takes a report on a bearing, from its page or from the sheet of a work order.
 pub(super) async fn on_bearing(
     State(shared): State<Arc<Shared>>,
@@ -199,8 +221,9 @@ pub(super) async fn on_bearing(
             text => Some(event_id_of(text)?),
         };
         let back = if form.back.is_empty() { show::address(&key) } else { form.back.clone() };
+        let is_new = form.relearn.is_some();
         let report = form.report((&shared, &viewer), event_id, language::language_of(&headers))?;
-        let id = acts::report(&shared, &viewer, "page", &key, report).await?;
+        let id = sent(&shared, &viewer, &key, report, is_new).await?;
         Ok::<_, Problem>((back, id))
     };
     match done.await {
@@ -220,13 +243,13 @@ pub(super) async fn on_episode(
 ) -> Response {
     let done = async {
         viewer.check_form(&form.form_key)?;
-        let one = shared.episode(&id).await?;
+        let (one, is_new) = (shared.episode(&id).await?, form.relearn.is_some());
         let report = form.report(
             (&shared, &viewer),
             judgement_of(&shared, &one).await?,
             language::language_of(&headers),
         )?;
-        let report_id = acts::report(&shared, &viewer, "page", &one.key(), report).await?;
+        let report_id = sent(&shared, &viewer, &one.key(), report, is_new).await?;
         Ok::<_, Problem>((format!("/episodes/{}", one.document.episode_id), report_id))
     };
     match done.await {
@@ -278,15 +301,20 @@ impl RecordedAsked {
         let Some(report) = plant.report_by_id(id).await? else { return Ok(None) };
         let now = shared.site.clock.now();
         let until = report.received_at.plus_seconds(UNDO_S);
+        let is_undoable = now < until && report.withdrawn_at.is_none();
         let open = plant.open_work_of(&report.key).await?;
         let others = plant.reports(&report.key, LISTED).await?;
+        let relearning = relearning::request_shown(shared, &report.key, back).await?;
+        let newest = plant.relearning(&report.key).await?;
         let contrary = others.iter().filter(|other| is_contrary(&report, other));
         Ok(Some(context! {
             contrary => contrary.map(show::value).collect::<Vec<_>>(),
             name => report.key.to_string(),
             bearing_page => show::address(&report.key),
-            undo_until => (now < until && report.withdrawn_at.is_none()).then(|| show::value(until)),
+            undo_until => is_undoable.then(|| show::value(until)),
             still_open => open.len(),
+            asked_anew => newest.is_some_and(|request| request.request_id == report.report_id),
+            relearning,
             back,
             ..show::value(&report)
         }))

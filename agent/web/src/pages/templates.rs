@@ -11,12 +11,14 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use super::show;
 
-pub(super) const TEMPLATES: [(&str, &str); 46] = [
+pub(super) const TEMPLATES: [(&str, &str); 48] = [
     ("capture.html", include_str!("../../templates/capture.html")),
     ("demand.html", include_str!("../../templates/demand.html")),
     ("captures.html", include_str!("../../templates/captures.html")),
     ("removal.html", include_str!("../../templates/removal.html")),
     ("relearning.html", include_str!("../../templates/relearning.html")),
+    ("relearn_state.html", include_str!("../../templates/relearn_state.html")),
+    ("relearn_form.html", include_str!("../../templates/relearn_form.html")),
     ("history.html", include_str!("../../templates/history.html")),
     ("ack.html", include_str!("../../templates/ack.html")),
     ("episodes.html", include_str!("../../templates/episodes.html")),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Form, Path, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Value;
@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::episode::word;
 use super::places::{Places, element_of};
 use super::reports::{self, RecordedAsked, recorded_at};
-use super::table_file::{csv as csv_file, or_empty};
+use super::table_file::{FileKind, ListFile, or_empty, workbook_address};
 use super::{Reader, fleet, matching, refusal, show, suppressed};
 use crate::access::{Technician, Viewer};
 use crate::api::{event_id_of, place_of_work};
@@ -277,6 +277,9 @@ async fn gather(shared: &Shared, asked: &WorkPageAsked, reader: &Reader) -> Resu
     Ok(context! {
         lines => places.lines(all.iter().map(|card| card.key)),
         line => &asked.line, element => &asked.element, mine => &asked.mine,
+        workbook => workbook_address(
+            &asked.address_of("/work.csv", &asked.risk, &asked.late, &asked.mine),
+        ),
         file => asked.address_of("/work.csv", &asked.risk, &asked.late, &asked.mine),
         rows, older, recorded, tiles, sites, number, pages,
         is_all => !is_open,
@@ -325,44 +328,48 @@ fn tiles(all: &[Card<'_>], asked: &WorkPageAsked, reader: &Reader) -> Vec<Value>
 }
 
 /// The work that waits as a file, one action a row.
-pub(super) async fn csv(
+pub(super) async fn listed(
     State(shared): State<Arc<Shared>>,
     Extension(viewer): Extension<Viewer>,
     Query(asked): Query<WorkPageAsked>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match file(&shared, &asked, &reader).await {
+    match file(&shared, &asked, &reader, FileKind::of(&uri)).await {
         Ok(file) => file,
         Err(problem) => refusal(&reader, &problem),
     }
 }
 
+/// The columns of the file.
+const HEAD: [&str; 18] = [
+    "work_order",
+    "event_id",
+    "number",
+    "site",
+    "equipment",
+    "bearing",
+    "machine_name",
+    "line",
+    "risk",
+    "action",
+    "asked_at",
+    "due_at",
+    "is_late",
+    "state",
+    "by",
+    "at",
+    "note",
+    "act_by",
+];
+
 async fn file(
     shared: &Shared,
     asked: &WorkPageAsked,
     reader: &Reader,
+    kind: FileKind,
 ) -> Result<Response, Problem> {
-    const HEAD: [&str; 18] = [
-        "work_order",
-        "event_id",
-        "number",
-        "site",
-        "equipment",
-        "bearing",
-        "machine_name",
-        "line",
-        "risk",
-        "action",
-        "asked_at",
-        "due_at",
-        "is_late",
-        "state",
-        "by",
-        "at",
-        "note",
-        "act_by",
-    ];
     let (plant, now) = (&shared.site.plant, shared.site.clock.now());
     let (risk, element) = (asked.risk()?, element_of(&asked.element)?);
     let list = plant.work(asked.is_open()?, None, MOST).await?;
@@ -397,7 +404,7 @@ async fn file(
             or_empty(card.bearing.and_then(BearingRow::act_by)),
         ]
     });
-    Ok(csv_file("work.csv", &HEAD, rows))
+    ListFile { name: "work", file: None, head: &HEAD, rows }.answer(kind, reader)
 }
 
 fn fits(card: &Card<'_>, places: &Places<'_>, asked: &str) -> bool {

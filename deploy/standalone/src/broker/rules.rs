@@ -177,7 +177,16 @@ pub(super) fn may_publish(name: &str, topic: &str) -> bool {
 /// Whether a level is the last one of another topic of a bearing: what stands behind it is no event
 /// of a bearing.
 fn is_of_topics(level: &str) -> bool {
-    let others = ["ack", "follow-up", "shelve", "capture", "diagnosis", "episode", "notification"];
+    let others = [
+        "ack",
+        "follow-up",
+        "shelve",
+        "capture",
+        "relearn",
+        "diagnosis",
+        "episode",
+        "notification",
+    ];
     others.contains(&level)
 }
 

@@ -93,7 +93,8 @@ impl Session<'_> {
             || broker_trouble != self.told_broker
             || self.said() != self.told;
         // somebody waits at a page for the answer to a demand
-        let has_answer = self.publisher.answers.newest() != self.told.answers;
+        let has_answer = self.publisher.answers.newest() != self.told.answers
+            || self.publisher.relearning.answers() != self.told.relearnt;
         let delay = if has_answer { STATE_DELAY } else { STATUS_DELAY };
         let is_due = is_news && self.status_at.elapsed() >= delay;
         // the agent may follow a count that another client has named
@@ -222,6 +223,7 @@ impl Session<'_> {
             troubles: self.publisher.remarks.troubles(),
             gone: self.gone.clone(),
             answers: self.publisher.answers.newest(),
+            relearnt: self.publisher.relearning.answers(),
         }
     }
 

@@ -13,7 +13,7 @@ use super::super::answers::{refusal, refusal_of};
 use super::super::lanes::Lanes;
 use super::super::link::{Down, Happening};
 use super::super::log;
-use super::{Publication, Session};
+use super::{Publication, Session, Subscription};
 use crate::capture::AskedBy;
 use crate::progress::ReceiptTrouble;
 use crate::settings::Protocol;
@@ -39,7 +39,9 @@ impl Session<'_> {
             Happening::Declined(id, reason) => self.declined(id, &reason, lanes),
             Happening::Subscribed(outcome) => self.subscribed(outcome),
             Happening::Message { topic, payload, is_retained } => {
-                if self.is_demand(&topic, &payload, is_retained) {
+                if self.is_demand(&topic, &payload, is_retained)
+                    || self.is_relearning(&topic, &payload, is_retained)
+                {
                     return Ok(None);
                 }
                 self.receipt(&topic, &payload, lanes).await?;
@@ -89,14 +91,17 @@ impl Session<'_> {
         }
     }
 
-    /// The broker answers subscriptions in their order: receipts first, then demands for captures.
+    /// The broker answers subscriptions in their order.
     fn subscribed(&mut self, outcome: Result<(), String>) {
-        let is_first = !std::mem::replace(&mut self.has_receipts_answer, true);
+        let Some(subscription) = self.owed_answers.pop_front() else { return };
+        if subscription == Subscription::Relearning {
+            self.publisher.relearning_answered(true);
+        }
         let Err(reason) = outcome else { return };
-        if is_first {
-            log::receipts_not_subscribed(&reason);
-        } else {
-            log::demands_not_subscribed(&reason);
+        match subscription {
+            Subscription::Receipts => log::receipts_not_subscribed(&reason),
+            Subscription::Relearning => log::relearning_not_subscribed(&reason),
+            Subscription::Captures => log::demands_not_subscribed(&reason),
         }
     }
 
