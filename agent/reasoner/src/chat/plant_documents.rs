@@ -49,7 +49,8 @@ pub(super) async fn own_words(
         return Some(told);
     }
     if let Some(stated) = stated((plan, &cores), &clause, fleet, reader, sources).await {
-        return Some(stated);
+        let other = other_limit((&cores, fleet), whole, &stated, reader, sources).await;
+        return Some(other.unwrap_or(stated));
     }
     let wanted = wanted(plan)?;
     let (tools, language) = (sources.tools, reader.language);
@@ -131,6 +132,32 @@ async fn stated(
         answers: Answers::Stated(own.stated),
     })
 }
+
+/// What they say of another limit than one of vibration: "at what pressure does the filter trip" has
+/// the words of a limit, and a row of its own.
+async fn other_limit(
+    scope: (&[&CoreFields], &[CoreFields]),
+    clause: &str,
+    stated: &OwnWords,
+    reader: Reader,
+    sources: &Sources<'_>,
+) -> Option<OwnWords> {
+    let lower = clause.to_lowercase();
+    let is_of_limit = stated.answers == Answers::Stated(vec![Stated::Limit]);
+    if !is_of_limit || OF_VIBRATION.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let asked = (clause, Wanted::Likely);
+    match own::answer_of_plant(sources.tools, scope, asked, reader.language).await? {
+        OwnAnswer::Said(told) => {
+            Some(OwnWords { told, call: own::call_for(clause), answers: Answers::Said })
+        }
+        OwnAnswer::Partly(_) | OwnAnswer::Sections(_) => None,
+    }
+}
+
+/// Words by which a limit is one of vibration.
+const OF_VIBRATION: [&str; 4] = ["vibrat", "진동", "mm/s", "velocity"];
 
 /// How sure a piece of the documents has to be; nothing where the plan asks for none.
 fn wanted(plan: &[Part]) -> Option<Wanted> {

@@ -140,10 +140,20 @@ pub(super) fn strange_name(message: &str, fleet: &[CoreFields]) -> Option<Unknow
     // an English one is known by its begin, a Korean one by its particle
     let is_follow_up = particle.is_some() || begin.is_some() && rest.is_ascii();
     let name = particle.unwrap_or(rest).trim();
-    if !is_follow_up || !is_name(name) || is_known(name, fleet) || is_machine_part(name) {
+    if !is_follow_up
+        || !is_name(name)
+        || is_known(name, fleet)
+        || is_machine_part(name)
+        || is_end(name)
+    {
         return None;
     }
     Some(UnknownName { name: name.to_owned(), near: near_words(name, fleet) })
+}
+
+/// Whether a name is that of an end which any machine has: `and the NDE?`
+fn is_end(name: &str) -> bool {
+    ["de", "nde"].contains(&name)
 }
 
 /// Whether a name is that of a part which any machine has: `the cams`, `씰`.

@@ -98,8 +98,8 @@ const AMOUNTS: [&str; 20] = [
     "방울",
 ];
 
-/// Whether a text says an amount of grease or oil: `12 g`, `3 l`.
-fn has_amount(text: &str) -> bool {
+/// Whether a text says an amount of grease or oil in some units: `12 g`, `3 l`.
+fn has_amount(text: &str, units: &[&str]) -> bool {
     let lower = text.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| c.is_whitespace() || ",;:()".contains(c)).collect();
@@ -107,16 +107,27 @@ fn has_amount(text: &str) -> bool {
     words
         .iter()
         .zip(words.iter().skip(1))
-        .any(|(number, unit)| is_number(number) && AMOUNTS.contains(&unit.trim_end_matches('.')))
+        .any(|(number, unit)| is_number(number) && units.contains(&unit.trim_end_matches('.')))
         || words.iter().any(|word| {
             let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-            unit.len() < word.len() && AMOUNTS.contains(&unit.trim_end_matches('.'))
+            unit.len() < word.len() && units.contains(&unit.trim_end_matches('.'))
         })
 }
 
-/// Whether a question asks how much grease or oil, and what is told says no amount.
+/// Units of volume, as a question for an amount names one.
+const VOLUMES: [&str; 7] = ["litre", "liter", "리터", "ml", "cc", "밀리리터", "gallon"];
+/// The same behind a number of a document.
+const VOLUMES_TOLD: [&str; 10] =
+    ["l", "litre", "litres", "liter", "liters", "리터", "ml", "cc", "밀리리터", "gallons"];
+
+/// Whether a question asks how much grease or oil, and what is told says no amount, or none in
+/// litres where these are asked for: the grams of a motor's grease are no answer.
 pub(super) fn lack_amount(clause: &str, told: &[String]) -> bool {
-    asks_figure(clause) && !told.is_empty() && !told.iter().any(|text| has_amount(text))
+    let lower = clause.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    let is_of_volume = words.any(|word| VOLUMES.iter().any(|unit| word.starts_with(unit)));
+    let units: &[&str] = if is_of_volume { &VOLUMES_TOLD } else { &AMOUNTS };
+    asks_figure(clause) && !told.is_empty() && !told.iter().any(|text| has_amount(text, units))
 }
 
 /// Says that pieces are those that come nearest, and which words of the question they lack. Whether
@@ -144,5 +155,23 @@ pub(super) const fn no_figure(language: Language) -> &'static str {
     match language {
         Language::Ko => "현장 문서에 그 수치는 적혀 있지 않습니다. 관련된 곳:",
         Language::En => "The plant's documents state no figure for that. What they say of it:",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Grams of the motor's grease stood as the answer to litres of the gearbox's oil.
+    #[test]
+    fn litres_are_not_answered_by_grams() {
+        let grams = ["- Tag: KX-4 motor; DE 22 g".to_owned()];
+        let litres = ["- KX-4 gearbox: 14 l of VG 220".to_owned()];
+        for question in ["how many litres of oil does KX-4 take", "KX-4 오일 몇 리터 들어가"]
+        {
+            assert!(lack_amount(question, &grams), "{question}");
+            assert!(!lack_amount(question, &litres), "{question}");
+        }
+        assert!(!lack_amount("how much grease does KX-4 take", &grams));
     }
 }
