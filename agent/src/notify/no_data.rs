@@ -285,7 +285,9 @@ impl Watchdog {
                 let is_new = |one: &BearingKey| !told.contains(one.to_string().as_str());
                 if keys.iter().any(is_new) {
                     let told_at = alarm.notification.created_at;
-                    if (0.0..AGAIN_S).contains(&now.seconds_since(told_at)) {
+                    // a Critical that can no longer be watched does not wait
+                    let has_risen = risk > alarm.notification.risk_level;
+                    if !has_risen && (0.0..AGAIN_S).contains(&now.seconds_since(told_at)) {
                         return Ok(());
                     }
                     Some(self.policy.told_again_at(risk, key, record, words(), &keys, now))

@@ -5,7 +5,7 @@ use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use crate::orders::User;
 
 /// Each list is a workbook too, with heads in the reader's language and numbers as numbers.
-pub(crate) async fn are_workbooks(user: &User) {
+pub(crate) async fn are_workbooks(user: &User<'_>) {
     const MEDIA: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
     for (path, head, number) in [
         ("/bearings.xlsx?element=outer_race", "설비 이름", true),
