@@ -8,7 +8,7 @@ use pdm_web::plant::{RelearnRow, RelearnState};
 use uuid::Uuid;
 
 use super::{at, key};
-use crate::{Incoming, MQTT_LANE, Payload, Store};
+use crate::{Incoming, MQTT_LANE, Store};
 
 /// Stores a status of the gateway with these answers.
 async fn status(store: &Store, seconds: f64, answers: Vec<RelearnAnswer>, bearings: &[&str]) {
@@ -29,8 +29,7 @@ async fn leaving(store: &Store, seconds: f64) -> Vec<u128> {
         if row.topic.as_deref() != Some("pdm/v1/ulsan-1/P-101/DE/relearn") {
             continue;
         }
-        let Payload::Text(text) = row.payload else { panic!("a document") };
-        let request: RelearnRequest = serde_json::from_str(&text).expect("a request");
+        let request: RelearnRequest = serde_json::from_str(&row.payload).expect("a request");
         assert_eq!(request.by, "kim");
         ids.push(request.request_id.as_u128());
     }
