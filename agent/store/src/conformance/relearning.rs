@@ -8,7 +8,7 @@ use pdm_web::plant::{RelearnRow, RelearnState};
 use uuid::Uuid;
 
 use super::{at, key};
-use crate::{Incoming, MQTT_LANE, Payload, Store};
+use crate::{Incoming, MQTT_LANE, Store};
 
 /// Stores a status of the gateway with these answers.
 async fn status(store: &Store, seconds: f64, answers: Vec<RelearnAnswer>, bearings: &[&str]) {
