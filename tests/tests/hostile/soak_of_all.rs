@@ -149,6 +149,12 @@ async fn criticals(plant: &Plant, watch: &Peer, own: Gateway<'static>, until: In
     told_s
 }
 
+/// Prints which Criticals were told late, by their number.
+fn print_late(told_s: &[f64]) {
+    let late = told_s.iter().enumerate().filter(|(_, told)| **told > TOLD_WITHIN_S);
+    println!("late, by number of the Critical: {:.1?}", late.collect::<Vec<_>>());
+}
+
 /// The longest answer of health until the deadline.
 fn slowest_health(port: u16, until: Instant) -> Duration {
     let mut slowest = Duration::ZERO;
@@ -250,8 +256,7 @@ async fn two_hostile_gateways_a_viewer_and_a_program_delay_no_critical_and_use_b
         thread.join().expect("ended");
     }
     let health = health.join().expect("ended");
-    let late = told_s.iter().enumerate().filter(|(_, told)| **told > TOLD_WITHIN_S);
-    println!("late, by number of the Critical: {:.1?}", late.collect::<Vec<_>>());
+    print_late(&told_s);
     told_s.sort_by(f64::total_cmp);
     let at = (told_s.len() * 99).div_ceil(100).saturating_sub(1);
     let (p99_s, agent_mib) = (told_s[at], resident_mib(plant.agent_id(), "VmHWM"));

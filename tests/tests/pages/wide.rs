@@ -119,7 +119,6 @@ const COMPLETE_MS: f64 = 5000.0;
 /// R-UI-1: a bearing's page with its plots is complete within five seconds on a bad line, from an
 /// empty cache. The font of Korean letters is no part of it: it is loaded where a machine has none,
 /// and the text stands before it comes.
-#[expect(clippy::print_stdout, reason = "the figures of the run are printed")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bearings_page_is_complete_within_five_seconds_on_a_bad_line() {
     let name = "a_bearings_page_is_complete_within_five_seconds_on_a_bad_line";

@@ -37,7 +37,8 @@ pub(super) enum FileKind {
 impl FileKind {
     /// The kind that an address ends with.
     pub(super) fn of(uri: &Uri) -> Self {
-        if uri.path().ends_with(".xlsx") { Self::Workbook } else { Self::Csv }
+        let ending = std::path::Path::new(uri.path()).extension();
+        if ending.is_some_and(|ending| ending == "xlsx") { Self::Workbook } else { Self::Csv }
     }
 
     const fn ending(self) -> &'static str {
