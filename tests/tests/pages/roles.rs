@@ -108,7 +108,7 @@ async fn a_viewer_cannot_act_on_any_route_of_the_document_or_by_any_form_of_a_pa
             walked += 1;
         }
     }
-    assert_eq!(walked, 11, "routes of the document that act");
+    assert_eq!(walked, 12, "routes of the document that act");
     let (viewer, admin) = (plant.login("viewer").await, plant.login("admin").await);
     let (key, forms) = (form_key(&plant, &viewer).await, forms(&plant, &admin).await);
     assert!(forms.len() >= 15, "{forms:?}");
