@@ -150,6 +150,7 @@ async fn criticals(plant: &Plant, watch: &Peer, own: Gateway<'static>, until: In
 }
 
 /// Prints which Criticals were told late, by their number.
+#[expect(clippy::print_stdout, reason = "the figures of the long run are printed")]
 fn print_late(told_s: &[f64]) {
     let late = told_s.iter().enumerate().filter(|(_, told)| **told > TOLD_WITHIN_S);
     println!("late, by number of the Critical: {:.1?}", late.collect::<Vec<_>>());
