@@ -9,7 +9,6 @@ use pdm_service::config::ConfigError;
 use pdm_service::error_chain::error_chain;
 use pdm_service::exit::{Exit, Failure};
 use pdm_service::files::keep_private;
-use pdm_service::heap::{HeapSetting, restart_with_heap};
 use pdm_service::telemetry::LogFormat;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -49,15 +48,6 @@ pub struct Args {
     log: String,
 }
 
-/// Settings of glibc's heap: two heaps instead of eight for each core, each of which keeps its
-/// largest size; and blocks of 128 KiB or more directly from the system, at a bound that does not
-/// grow with use, so that bodies, documents and answers of a flood leave nothing behind.
-const HEAP: [HeapSetting; 3] = [
-    ("MALLOC_ARENA_MAX", "2"),
-    ("MALLOC_MMAP_THRESHOLD_", "131072"),
-    ("MALLOC_TRIM_THRESHOLD_", "131072"),
-];
-
 /// Runs the command.
 ///
 /// # Errors
@@ -65,7 +55,6 @@ const HEAP: [HeapSetting; 3] = [
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let format = if args.log == "json" { LogFormat::Json } else { LogFormat::Text };
     let settings = read(args).map_err(failure::config)?;
-    restart_with_heap(&HEAP);
     keep_private();
     let telemetry = Telemetry::start(&settings, format, "info");
     let telemetry = telemetry.map_err(|error| Failure::new(Exit::Unavailable, error))?;

@@ -1,13 +1,13 @@
 //! `pdm-edge run`: runs the service. SIGTERM and SIGINT stop the service; SIGHUP makes it read its
 //! configuration again.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pdm_service::clock::SystemClock;
 use pdm_service::exit::Exit;
 use pdm_service::files::keep_private;
-use pdm_service::heap::{HeapSetting, restart_with_heap};
 use pdm_service::{shutdown, telemetry};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -43,7 +43,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (settings, log) =
         settings::read_settings(&args.config).map_err(|error| Failure::new(Exit::Config, error))?;
-    restart_with_heap(&HEAP);
+    with_a_small_heap();
     keep_private();
     telemetry::start(log.format, &log.filter);
     runtime()?.block_on(serve(args, settings))
@@ -53,12 +53,27 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// largest size; blocks of samples directly from the system, since they leave holes in the heap;
 /// and no reserve at the heap's end. Measured by `cargo bench -p pdm-edge --bench memory` with
 /// eight channels at 25.6 kHz: 12 MB less, half a MB of it by the last two settings.
-const HEAP: [HeapSetting; 4] = [
+const HEAP: [(&str, &str); 4] = [
     ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_MMAP_THRESHOLD_", "32768"),
     ("MALLOC_TRIM_THRESHOLD_", "32768"),
     ("MALLOC_TOP_PAD_", "4096"),
 ];
+
+/// Applies [`HEAP`]. glibc reads its settings before `main`, so the program replaces itself once by
+/// itself with the settings in its environment. If one of them is set already, nothing is changed.
+fn with_a_small_heap() {
+    let is_told = HEAP.iter().any(|(name, _)| std::env::var_os(name).is_some());
+    if !cfg!(target_env = "gnu") || is_told {
+        return;
+    }
+    let mut arguments = std::env::args_os();
+    if let (Ok(program), Some(name)) = (std::env::current_exe(), arguments.next()) {
+        let mut again = std::process::Command::new(program);
+        // `exec` returns only if it failed; the program then runs with the usual heap
+        let _error = again.arg0(name).args(arguments).envs(HEAP).exec();
+    }
+}
 
 /// The runtime of a command, with one thread for each core.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {

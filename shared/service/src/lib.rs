@@ -14,7 +14,6 @@ pub mod document_text;
 pub mod error_chain;
 pub mod exit;
 pub mod files;
-pub mod heap;
 pub mod http;
 pub mod own_threads;
 pub mod places;

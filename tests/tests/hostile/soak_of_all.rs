@@ -27,6 +27,9 @@ const MOST_BYTES: u64 = 256 << 20;
 /// `[notify] per_recipient_per_hour` of the plant: above what the honest gateway tells in ten
 /// minutes. The ceiling of an hour, above which a summary names the bearings, is a test of its own.
 const MESSAGES_PER_HOUR: u32 = 2000;
+/// Most honest Criticals: a gateway may bring no more new bearings in an hour. What is above that
+/// is refused and told as refused, which is a test of its own.
+const MOST_CRITICALS: usize = 100;
 /// The time between two honest Criticals, each the first of a bearing.
 const BETWEEN: Duration = Duration::from_secs(5);
 /// The longest wait of staff for 99 of 100 honest Criticals in the long form, s.
@@ -130,7 +133,7 @@ async fn criticals(plant: &Plant, watch: &Peer, own: Gateway<'static>, until: In
     let mut peer = plant.client(own.name, &[]).await;
     own.is_born(&mut peer, 0).await;
     let (mut sequence, mut told_s) = (0, Vec::new());
-    while Instant::now() < until {
+    while Instant::now() < until && told_s.len() < MOST_CRITICALS {
         let bearing = format!("H{}", told_s.len());
         for _ in 0..3 {
             sequence += 1;
