@@ -6,7 +6,6 @@ use pdm_shared::id::{BearingKey, EventId};
 use pdm_shared::topic::{BearingTopic, Topic, is_gateway_level};
 use pdm_store::CaptureDemandNote;
 use pdm_web::plant::{CaptureDemandRow, CaptureDemanded, PlantError, RelearnAsked, RelearnRow};
-
 use uuid::Uuid;
 
 use super::plant::StoredPlant;

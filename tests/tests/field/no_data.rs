@@ -110,6 +110,41 @@ async fn a_bearing_whose_windows_stop_is_told_once_and_told_back() {
     agent.stop().await.expect("no part failed");
 }
 
+/// Issue 33: many bearings of one gateway stop at once, among them one whose Critical nobody has
+/// acknowledged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bearings_that_stop_together_are_one_message_that_says_which_critical_stands() {
+    let test = "bearings_that_stop_together_are_one_message_that_says_which_critical_stands";
+    let Some(plant) = Plant::new(test).await else { return };
+    let agent = plant.start().await;
+    let all = ["DE", "NDE", "B3", "B4", "B5", "B6"];
+    plant.measure(&all, WINDOWS).await;
+    for _ in 0..3 {
+        plant
+            .window("NDE", |event| {
+                event.rul.hours = Some(20.0);
+                event.rul.ci_low_hours = Some(5.0);
+                event.rul.ci_high_hours = Some(30.0);
+                event.trend.acceleration_detected = true;
+            })
+            .await;
+    }
+    plant.field.until_told("[Critical] P-101 NDE").await;
+    plant.measure(&["DE"], 60).await;
+    let stands = "Its Critical stands (not acknowledged)";
+    let said = until("the Critical is named", 60, || {
+        let told = plant.field.told();
+        told.into_iter().find(|one| one.starts_with("[No data]") && one.contains(stands))
+    })
+    .await;
+    for name in &all[1..] {
+        assert!(said.contains(&format!("P-101/{name}: last window")), "{name}: {said}");
+    }
+    assert!(said.contains("(a Critical stands)"), "{said}");
+    assert!(plant.field.count("[No data]") <= 2, "{:?}", plant.field.told());
+    agent.stop().await.expect("no part failed");
+}
+
 /// Issue 33: a machine that stands by its last window, a bearing that was measured for a short time
 /// alone, and one that is shelved, are no silence; nor is anything beside a gateway that says
 /// nothing as a whole.

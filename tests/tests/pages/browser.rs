@@ -165,6 +165,8 @@ impl Browser {
     pub(crate) async fn slow_line(&self, kbit_s: f64, latency_ms: f64) {
         self.tools("Network.enable", &json!({})).await;
         self.tools("Network.clearBrowserCache", &json!({})).await;
+        // the requests of a service worker are not slowed down
+        self.tools("Network.setBypassServiceWorker", &json!({ "bypass": true })).await;
         let bytes_s = kbit_s * 1000.0 / 8.0;
         let line = json!({ "offline": false, "latency": latency_ms,
             "downloadThroughput": bytes_s, "uploadThroughput": bytes_s });

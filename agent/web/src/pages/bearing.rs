@@ -211,13 +211,14 @@ fn shelf(suppression: Option<&Suppression>, language: Language) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use pdm_shared::id::EventId;
     use pdm_shared::time::Timestamp;
 
     use super::*;
 
-    fn window() -> WindowRow {
+    /// A window of which some figures are not known.
+    pub(in crate::pages) fn window() -> WindowRow {
         WindowRow {
             event_id: EventId::at(0),
             measured_at: Timestamp::from_unix_ms(0).expect("in range"),

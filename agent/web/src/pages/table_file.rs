@@ -36,7 +36,7 @@ pub(super) enum FileKind {
 
 impl FileKind {
     /// The kind that an address ends with.
-    pub(super) fn of(uri: &Uri) -> Self {
+    pub(super) fn of_address(uri: &Uri) -> Self {
         let ending = std::path::Path::new(uri.path()).extension();
         if ending.is_some_and(|ending| ending == "xlsx") { Self::Workbook } else { Self::Csv }
     }

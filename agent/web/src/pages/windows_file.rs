@@ -63,7 +63,7 @@ pub(super) async fn listed(
         let file = Some(format!("{}-{}-{}", key.site, key.equipment, key.bearing));
         let rows = windows.iter().map(|window| cells(&key, window));
         let list = ListFile { name: "windows", file, head: &HEAD, rows };
-        list.answer(FileKind::of(&uri), &reader)
+        list.answer(FileKind::of_address(&uri), &reader)
     };
     match done.await {
         Ok(file) => file,
@@ -107,34 +107,8 @@ fn plain_word(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use pdm_shared::id::EventId;
-    use pdm_shared::time::Timestamp;
-
     use super::*;
-
-    fn window() -> WindowRow {
-        WindowRow {
-            event_id: EventId::at(0),
-            measured_at: Timestamp::from_unix_ms(0).expect("in range"),
-            running: true,
-            valid: true,
-            rms_g: Some(0.1),
-            velocity_rms_mm_s: None,
-            low_band_rms_g: Some(0.35),
-            kurtosis: Some(3.5),
-            envelope_rms_g: None,
-            anomaly_score: Some(0.5),
-            baseline_level: None,
-            baseline_limit: None,
-            feature: "low_band_rms_g".to_owned(),
-            risk_level: None,
-            fault_stage: None,
-            fault_type: None,
-            rul_hours: Some(90.0),
-            rul_low_hours: Some(0.5),
-            rul_high_hours: Some(300.0),
-        }
-    }
+    use crate::pages::bearing::tests::window;
 
     /// R-UI-1: readers of the file find their columns where they were; what raised an alarm is in
     /// it.

@@ -336,7 +336,7 @@ pub(super) async fn listed(
     headers: HeaderMap,
 ) -> Response {
     let reader = Reader::of(&viewer, &headers);
-    match file(&shared, &asked, &reader, FileKind::of(&uri)).await {
+    match file(&shared, &asked, &reader, FileKind::of_address(&uri)).await {
         Ok(file) => file,
         Err(problem) => refusal(&reader, &problem),
     }
